@@ -1,0 +1,5 @@
+"""The inner loops of vtree: each a contract, a reference over the array API, and native twins.
+
+Kernels take and return bare arrays and numbers and know nothing of `vtree`. Letters of the shapes:
+N rows of the table, R rows in play, G features of a group, B codes, S statistics, L nodes, T trees.
+"""

@@ -1,0 +1,72 @@
+"""A pool of Python threads for compiled, GIL-free loops.
+
+Numba's own parallel layers do not survive a fork, clash when called from two threads, and fix
+the number of threads per process. Plain threads around `nogil` functions do none of that, and a
+task's result never depends on who ran it, so the number of threads cannot change a model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+# Waking a thread costs some 20 microseconds; below this much work the caller alone is faster.
+UPDATES_PER_THREAD = 100_000
+
+_limit: ContextVar[int] = ContextVar("vtree_kernels_threads", default=0)
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def available() -> int:
+    """Count the cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def threads(count: int | None) -> Iterator[None]:
+    """Allow at most `count` threads to the kernels called inside (None or 0: all cores)."""
+    token = _limit.set(count or 0)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def useful(work: int) -> int:
+    """Threads worth using for `work` elementary updates."""
+    allowed = _limit.get() or available()
+    return max(1, min(allowed, work // UPDATES_PER_THREAD))
+
+
+def run(task: Callable[[int], object], count: int, *, work: int) -> None:
+    """Call `task(0) … task(count - 1)`, each once, on as many threads as `work` deserves."""
+    workers = min(useful(work), count)
+    if workers <= 1:
+        for index in range(count):
+            task(index)
+        return
+    indices = iter(range(count))  # next() on a range iterator is atomic under the GIL
+
+    def drain(_: int) -> None:
+        for index in indices:
+            task(index)
+
+    # One share runs here: the pool's threads may be busy with another caller.
+    futures = [_pool().submit(drain, worker) for worker in range(workers - 1)]
+    drain(0)
+    for future in futures:
+        future.result()
+
+
+def _pool() -> ThreadPoolExecutor:
+    # A forked child inherits the pool object without its threads, hence one pool a process id.
+    process = os.getpid()
+    if process not in _pools:
+        _pools.clear()
+        _pools[process] = ThreadPoolExecutor(max(64, available()), thread_name_prefix="vtree")
+    return _pools[process]

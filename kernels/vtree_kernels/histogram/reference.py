@@ -1,0 +1,82 @@
+"""The definition of `histogram` over the array API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+
+def statistics(
+    rows: Any, label: Any, weight: Any | None, sums: Any, n_statistics: int
+) -> list[Any]:
+    """Return the S planes of values that `rows` (R,) add, each (R,) int64."""
+    xp = array_namespace(rows)
+    one = xp.ones(rows.shape, dtype=xp.int64, device=device(rows))
+    w = one if weight is None else xp.take(weight, rows)
+    planes = [one] if weight is None else [one, w]
+    n_sums = sums.shape[1]
+    own = [xp.take(label[:, o], rows) for o in range(label.shape[1])]
+    for plane in range(len(planes), n_statistics - n_sums):
+        value = xp.zeros_like(one)
+        for o in own:
+            value = xp.where(o == plane, w, value)
+        planes.append(value)
+    planes.extend(xp.take(sums[:, j], rows) for j in range(n_sums))
+    return planes
+
+
+def node_of_position(rows: Any, start: Any, stop: Any) -> tuple[Any, Any]:
+    """Return (positions, node): where in `rows` the nodes' rows stand, and whose they are."""
+    xp = array_namespace(rows)
+    lengths = stop - start
+    node = np.repeat(np.arange(start.size), lengths)
+    positions = np.arange(node.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + start[node]
+    place = device(rows)
+    return xp.asarray(positions, device=place), xp.asarray(node, device=place)
+
+
+def sums_by_key(key: Any, planes: list[Any], n_keys: int) -> Any:
+    """Return (n_keys, S): each plane summed over the entries of each key.
+
+    The standard has no scatter-add: sort by key, cumulate, and subtract at the keys' borders.
+    """
+    xp = array_namespace(key)
+    order = xp.argsort(key, stable=True)
+    place = device(key)
+    ends = xp.searchsorted(
+        xp.take(key, order), xp.arange(n_keys, dtype=key.dtype, device=place), side="right"
+    )
+    zero = xp.zeros((1,), dtype=xp.int64, device=place)
+    out = []
+    for plane in planes:
+        running = xp.concat([zero, xp.cumulative_sum(xp.take(plane, order), dtype=xp.int64)])
+        at_end = xp.take(running, ends)
+        out.append(at_end - xp.concat([zero, at_end[:-1]]))
+    return xp.stack(out, axis=1)
+
+
+def histogram(
+    codes: Any,
+    rows: Any,
+    start: Any,
+    stop: Any,
+    label: Any,
+    weight: Any | None,
+    sums: Any,
+    n_codes: int,
+    n_statistics: int,
+) -> Any:
+    """Return hist (L, G, B, S) int64; see the package for the contract."""
+    xp = array_namespace(codes)
+    positions, node = node_of_position(rows, start, stop)
+    chosen = xp.take(rows, positions)
+    planes = statistics(chosen, label, weight, sums, n_statistics)
+    n_nodes, n_features = start.size, codes.shape[1]
+    features = []
+    for g in range(n_features):
+        code = xp.astype(xp.take(codes[:, g], chosen), xp.int64)
+        features.append(sums_by_key(node * n_codes + code, planes, n_nodes * n_codes))
+    shape = (n_nodes, n_codes, n_statistics)
+    return xp.stack([xp.reshape(feature, shape) for feature in features], axis=1)

@@ -1,0 +1,63 @@
+"""The definition of `route` over the array API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from vtree_kernels.histogram.reference import node_of_position
+
+
+def route(
+    rows: Any,
+    start: Any,
+    stop: Any,
+    codes: Any,
+    column: Any,
+    kind: Any,
+    bin: Any,
+    missing_child: Any,
+    map_offset: Any,
+    branch_map: Any,
+    n_children: int,
+) -> tuple[Any, Any]:
+    """Return (rows, counts); see the package for the contract."""
+    xp = array_namespace(rows)
+    place = device(rows)
+    positions, node = node_of_position(rows, start, stop)
+    chosen = xp.take(rows, positions)
+
+    def of_node(values: Any) -> Any:
+        return xp.take(xp.asarray(np.asarray(values, dtype=np.int64), device=place), node)
+
+    flat = xp.reshape(xp.astype(codes, xp.int64), (-1,))
+    code = xp.take(flat, xp.astype(chosen, xp.int64) * codes.shape[1] + of_node(column))
+    table = xp.asarray(np.append(branch_map, 0).astype(np.int64), device=place)
+    mapped = xp.take(table, xp.where(of_node(kind) > 0, of_node(map_offset) + code, 0))
+    child = xp.where(of_node(kind) > 0, mapped, xp.astype(code > of_node(bin), xp.int64))
+    child = xp.where(code == 0, of_node(missing_child), child)
+
+    key = node * n_children + child
+    order = xp.argsort(key, stable=True)
+    ends = xp.searchsorted(
+        xp.take(key, order),
+        xp.arange(start.size * n_children, dtype=key.dtype, device=place),
+        side="right",
+    )
+    counts = np.diff(_to_numpy(ends), prepend=0).reshape(start.size, n_children)
+    # Segments ascend, so the sorted rows fill the nodes' positions from first to last.
+    inside = np.zeros(rows.shape[0] + 1, dtype=np.int64)
+    np.add.at(inside, start, 1)
+    np.add.at(inside, stop, -1)
+    inside = np.cumsum(inside)[:-1]
+    filled = xp.asarray(np.where(inside > 0, np.cumsum(inside) - 1, 0), device=place)
+    if positions.shape[0] == 0:
+        return rows, counts
+    moved = xp.take(xp.take(chosen, order), filled)
+    return xp.where(xp.asarray(inside > 0, device=place), moved, rows), counts
+
+
+def _to_numpy(array: Any) -> Any:
+    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)

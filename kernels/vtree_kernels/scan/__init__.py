@@ -1,0 +1,30 @@
+"""scan: the best split of each (node, feature) from its histogram.
+
+    best = scan(hist, total, allowed, monotone, lower, upper, limits, gain, layout)
+
+hist (L, G, B, S) int64, code 0 for missing values; total (L, S) int64, each node's own
+statistics. A candidate b, 1 <= b < B, sends codes 1 … b left and the rest right, missing values
+right or left (both are tried where there are any). It is legal if
+
+    a row with a value goes left (missing values alone form a right side, never a left one),
+    both children have at least limits.min_rows rows (plane 0, never less than one)
+        and at least limits.min_weight weight (plane layout.weight),
+    allowed[l, g] is 0 or equal to b (so that a drawn threshold is a scan with one candidate),
+    and, where monotone (G,) is given and monotone[g] is not 0, the children's means of plane
+        layout.ordered, center + scale * (sum / weight), lie within lower[l] … upper[l] and
+        (mean_right − mean_left) * monotone[g] >= 0.
+
+`gain(left, right, layout)` judges it, see `vtree.criteria`; the sides come as float64, exact below
+2^53. The largest gain wins, then missing to the right, then the lowest b (scikit-learn's order).
+Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
+code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),
+varies bool (rows with at least two codes), and left (L, G, S) int64.
+"""
+
+from vtree_kernels._dispatch import Kernel
+from vtree_kernels.scan import reference
+from vtree_kernels.scan.reference import Best, Limits
+
+scan = Kernel(reference.scan, cpu="vtree_kernels.scan.cpu")
+
+__all__ = ["Best", "Limits", "scan"]

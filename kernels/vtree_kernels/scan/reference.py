@@ -1,0 +1,126 @@
+"""The definition of `scan` over the array API: cumulate → score → mask → first maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from array_api_compat import array_namespace, device
+
+
+class Limits(NamedTuple):
+    """What both children of a split must have."""
+
+    min_rows: int = 1
+    min_weight: float = 0.0
+
+
+class Best(NamedTuple):
+    """The best split of each node and feature, (L, G)."""
+
+    gain: Any
+    bin: Any
+    next: Any
+    missing_left: Any
+    missing: Any
+    varies: Any
+    left: Any  # (L, G, S)
+
+
+def first_maximum(values: Any) -> tuple[Any, Any]:
+    """Return (maximum, index of its first place) along the last axis.
+
+    `argmax` may return any of several equal places in some libraries.
+    """
+    xp = array_namespace(values)
+    length = values.shape[-1]
+    index = xp.arange(length, dtype=xp.int64, device=device(values))
+    largest = xp.max(values, axis=-1, keepdims=True)
+    first = xp.min(xp.where(values == largest, index, length - 1), axis=-1)
+    return largest[..., 0], first
+
+
+def scan(
+    hist: Any,
+    total: Any,
+    allowed: Any,
+    monotone: Any | None,
+    lower: Any,
+    upper: Any,
+    limits: Limits,
+    gain: Callable[[Any, Any, Any], Any],
+    layout: Any,
+) -> Best:
+    """Return the best split of each node and feature; see the package for the contract."""
+    xp = array_namespace(hist)
+    place = device(hist)
+    n_codes = hist.shape[2]
+    missing = hist[:, :, 0, :]  # (L, G, S)
+    with_missing = xp.cumulative_sum(hist, axis=2, dtype=xp.int64)  # (L, G, B, S)
+    without = with_missing - missing[:, :, None, :]
+    # (L, G, 2, B, S): missing right before missing left, so that ties go right
+    left = xp.stack([without, with_missing], axis=2)
+    right = total[:, None, None, None, :] - left
+
+    bins = xp.arange(n_codes, dtype=xp.int64, device=place)[None, None, None, :]
+    only = xp.astype(allowed, xp.int64)[:, :, None, None]
+    legal = (bins >= 1) & ((only == 0) | (only == bins)) & (without[:, :, None, :, 0] > 0)
+    # Without missing values both ways are the same split: keep the first.
+    has_missing = (missing[..., 0] > 0)[:, :, None, None]
+    second = xp.asarray([False, True], device=place)[None, None, :, None]
+    legal = legal & (has_missing | ~second)
+    for side in (left, right):
+        legal = legal & (side[..., 0] >= max(1, limits.min_rows))
+        legal = legal & (xp.astype(side[..., layout.weight], xp.float64) >= limits.min_weight)
+    sides = [_planes(xp, side, legal) for side in (left, right)]
+    if monotone is not None:
+        legal = legal & _in_order(xp, sides, monotone, lower, upper, layout)
+    score = xp.where(legal, gain(*sides, layout), -float("inf"))
+
+    flat = (*score.shape[:2], 2 * n_codes)
+    best, place_of_best = first_maximum(xp.reshape(score, flat))
+    bin = place_of_best % n_codes
+    left_of_best = xp.take_along_axis(
+        xp.reshape(left, (*flat, left.shape[-1])), place_of_best[:, :, None, None], axis=2
+    )
+    filled = xp.astype(hist[..., 0] > 0, xp.int64)
+    return Best(
+        gain=best,
+        bin=xp.astype(bin, xp.int32),
+        next=xp.astype(_next_code(xp, hist[..., 0], bin), xp.int32),
+        missing_left=place_of_best >= n_codes,
+        missing=missing[..., 0],
+        varies=xp.sum(filled, axis=2) >= 2,
+        left=left_of_best[:, :, 0, :],
+    )
+
+
+def _planes(xp: Any, side: Any, legal: Any) -> list[Any]:
+    """Return the S planes of a side as float64, ones where the candidate is not legal."""
+    return [
+        xp.where(legal, xp.astype(side[..., s], xp.float64), 1.0) for s in range(side.shape[-1])
+    ]
+
+
+def _in_order(
+    xp: Any, sides: list[Any], monotone: Any, lower: Any, upper: Any, layout: Any
+) -> Any:
+    """Tell which candidates keep both means within bounds and in the feature's direction."""
+    means = [
+        layout.center + side[layout.ordered] / side[layout.weight] * layout.scale for side in sides
+    ]
+    direction = xp.astype(monotone, xp.float64)[None, :, None, None]
+    low, high = lower[:, None, None, None], upper[:, None, None, None]
+    in_order = (means[1] - means[0]) * direction >= 0.0
+    for mean in means:
+        in_order = in_order & (mean >= low) & (mean <= high)
+    return in_order | (direction == 0.0)
+
+
+def _next_code(xp: Any, counts: Any, bin: Any) -> Any:
+    """Return the first code after `bin` (L, G) with rows in `counts` (L, G, B), or 0."""
+    n_codes = counts.shape[2]
+    codes = xp.arange(n_codes, dtype=xp.int64, device=device(counts))[None, None, :]
+    later = (codes > bin[:, :, None]) & (counts > 0)
+    following = xp.min(xp.where(later, codes, n_codes), axis=2)
+    return xp.where(following == n_codes, 0, following)

@@ -1,0 +1,94 @@
+"""Levels: sorted, limited, builtin; codes by label."""
+
+import enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vtree.errors import InputError
+from vtree.tables.levels import (
+    MOST_LEVELS,
+    codes_of_labels,
+    codes_of_numbers,
+    is_missing,
+    levels_of_labels,
+    refuse_unknown,
+)
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Size(str, enum.Enum):  # noqa: UP042 - prints as Size.LARGE, though it equals "large"
+    LARGE = "large"
+
+
+@pytest.mark.parametrize(
+    "label", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
+)
+def test_missing_in_any_spelling(label: Any) -> None:
+    assert is_missing(label) is not isinstance(label, np.datetime64)
+
+
+@pytest.mark.parametrize("label", ["", "nan", 0, False, float("inf"), (1, 2), b"", np.array([1])])
+def test_what_is_not_missing(label: Any) -> None:
+    assert not is_missing(label)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected", "dtype"),
+    [
+        (["b", "a", None, "b"], ["a", "b"], object),
+        (["a\0", "a"], ["a", "a\0"], object),
+        ([10, 9, 10], [9, 10], np.int64),
+        ([2**63, 1], [1, 2**63], object),
+        ([True, False], [False, True], np.bool_),
+        ([0.5, np.nan, -np.inf], [-np.inf, 0.5], np.float64),
+        (["a", 2, 10, 0.5], [0.5, 10, 2, "a"], object),
+        ([(2, 3), (1, 2)], ["(1, 2)", "(2, 3)"], object),
+        ([Colour.RED, Size.LARGE, np.str_("x")], ["large", "red", "x"], object),
+        ([], [], object),
+        ([None], [], object),
+    ],
+)
+def test_levels(labels: list[Any], expected: list[Any], dtype: Any) -> None:
+    levels = levels_of_labels(labels, "column 0")
+    assert levels.tolist() == expected
+    assert levels.dtype == dtype
+    assert levels.ndim == 1
+    builtins = {str, bool, int, float}
+    assert {type(level) for level in levels.tolist()} <= builtins
+
+
+def test_the_most_levels() -> None:
+    labels = [str(number) for number in range(MOST_LEVELS)]
+    levels = levels_of_labels(labels, "column 'id'")
+    assert levels.size == MOST_LEVELS == 65_535
+    with pytest.raises(InputError, match=r"column 'id' holds 65,536 categories; at most 65,535"):
+        levels_of_labels([*labels, "one more"], "column 'id'")
+
+
+def test_codes_of_labels() -> None:
+    levels = levels_of_labels(["a", "b", "c"], "")
+    codes = codes_of_labels(["c", None, "x", "a", Size.LARGE, float("nan"), pd.NA, 1], levels)
+    assert codes.dtype == np.float64
+    np.testing.assert_array_equal(codes, [2, np.nan, np.nan, 0, *[np.nan] * 4])
+
+
+def test_codes_of_numbers(xp: Any) -> None:
+    column = xp.asarray([2.0, np.nan, 7.0, -np.inf, np.inf, 2.5, -0.0])
+    levels = np.array([0, 2, 7])
+    codes = xp.to_numpy(codes_of_numbers(column, levels))
+    np.testing.assert_array_equal(codes, [1, np.nan, 2, np.nan, np.nan, np.nan, 0])
+    for nothing in (np.array(["2.0"], dtype=object), np.empty(0)):
+        assert np.isnan(xp.to_numpy(codes_of_numbers(column, nothing))).all()
+
+
+def test_refuse_unknown() -> None:
+    levels = levels_of_labels([1, 2], "")
+    refuse_unknown([1, None, 2.0, np.nan, True], levels, "column 3")
+    with pytest.raises(InputError, match=r"column 3 holds 3, 'a', not seen.*choices are 1, 2\."):
+        refuse_unknown([1, 3, "a"], levels, "column 3")

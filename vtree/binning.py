@@ -1,0 +1,225 @@
+"""Binning: a table's values (N, F) → `Bins`, small integer codes and what they stand for.
+
+Code 0 means missing; a numeric feature's code c >= 1 holds the values between its edges c − 2 and
+c − 1, upper edge included; level l of a categorical feature has code l + 1.
+
+A feature with at most `max_bins` distinct values gets a bin for each, so that the search for a
+split is exact there. Others are cut at quantiles of their (weighted) distinct values. Equal values
+never straddle an edge.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.draws import sample_rows
+from vtree.errors import InputError
+from vtree_kernels.bincode import bincode
+
+MAX_CODES = 65_536  # what uint16 holds, the missing code included
+
+# Above this many rows, quantiles come from a sample of about this size, chosen by row number.
+SAMPLE_ROWS = 200_000
+
+# Features share a histogram array with others of similar width, so that padding stays small.
+_WIDTHS = (33, 257, 4097, MAX_CODES)
+
+# The widest histogram of one node in one array, in cells (features times codes).
+_GROUP_CELLS = 1 << 20
+
+
+class Group(NamedTuple):
+    """Features that share an array of codes: all numeric or all categorical, similarly wide."""
+
+    features: NDArray[np.int64]  # (G,) their columns in the table, ascending
+    codes: Array  # (N, G) uint8, uint16, or int32 where the namespace lacks uint16
+    n_codes: int  # B, the largest number of codes among them, missing included
+    categorical: bool
+
+
+class Bins(NamedTuple):
+    """A binned table and the meaning of its codes, F features."""
+
+    groups: tuple[Group, ...]
+    edges: tuple[NDArray[np.float64], ...]  # F times (n_bins − 1,), ascending
+    distinct: tuple[NDArray[np.float64] | None, ...]  # F times (n_bins,): the value of each bin,
+    #                                                   None where a bin holds a range or a level
+    n_bins: NDArray[np.int64]  # (F,) bins or levels, missing not counted
+    is_categorical: NDArray[np.bool_]  # (F,)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.groups[0].codes.shape[0])
+
+
+def bin_table(
+    values: Array,
+    n_levels: NDArray[np.int64],
+    *,
+    max_bins: int | None = 255,
+    weight: NDArray[np.int64] | None = None,
+    names: tuple[str, ...] | None = None,
+) -> Bins:
+    """Bin `values` (N, F), NaN for missing.
+
+    Parameters
+    ----------
+    values : (N, F) float32 or float64 array of any namespace
+    n_levels : (F,) int, the levels of each categorical feature, −1 for numeric ones
+    max_bins : the most bins of a numeric feature, 2 … 65,535; None for one bin a distinct value
+    weight : (N,) positive int64 weights for the quantiles, None for all ones
+    names : of the features, for messages
+
+    Raises
+    ------
+    InputError
+        If a feature has more distinct values than codes while `max_bins` is None.
+    """
+    sample = sample_rows(values.shape[0], SAMPLE_ROWS)
+    edges: list[NDArray[np.float64]] = []
+    distinct: list[NDArray[np.float64] | None] = []
+    for feature, levels in enumerate(n_levels.tolist()):
+        if levels >= 0:
+            edges.append(np.arange(levels - 1) + 0.5)
+            distinct.append(None)
+            continue
+        own_edges, own_values = _numeric_bins(values[:, feature], sample, max_bins, weight)
+        if own_edges.size >= MAX_CODES - 1:
+            name = names[feature] if names else f"column {feature}"
+            raise InputError(
+                f"max_bins=None asks for one bin a distinct value, but feature {name!r} has "
+                f"{own_edges.size + 1:,} of them and the limit is {MAX_CODES - 1:,}. "
+                "Set max_bins (255 by default), or round the values."
+            )
+        edges.append(own_edges)
+        distinct.append(own_values)
+    n_bins = np.asarray([max(1, e.size + 1) for e in edges], dtype=np.int64)
+    is_categorical = n_levels >= 0
+    groups = tuple(
+        _encode(values, features, edges, bool(is_categorical[features[0]]))
+        for features in _groups(n_bins + 1, is_categorical)
+    )
+    return Bins(groups, tuple(edges), tuple(distinct), n_bins, is_categorical)
+
+
+def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thresholds t with low <= t < high, halfway where floating point allows.
+
+    >>> midpoints(np.array([1.0, 5e-324]), np.array([2.0, 1e-323])).tolist()
+    [1.5, 5e-324]
+    """
+    with np.errstate(invalid="ignore"):
+        middle = low / 2.0 + high / 2.0  # halves first: the sum of two large numbers overflows
+        # Rounding (neighbouring floats, denormals) or an infinity may leave the interval.
+        return np.where((middle >= low) & (middle < high), middle, low) + 0.0
+
+
+def _numeric_bins(
+    column: Array, sample: NDArray[np.int64], max_bins: int | None, weight: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return (edges, value of each bin or None) of one numeric column."""
+    limit = MAX_CODES if max_bins is None else max_bins
+    n_rows = column.shape[0]
+    if sample.size < n_rows:
+        xp = arrays.namespace(column)
+        part = xp.take(column, arrays.like(sample, column), axis=0)
+        values, counts = _distinct(part, None if weight is None else weight[sample])
+        if values.size > limit:
+            return _quantile_edges(values, counts, limit), None
+        if _all_among(column, values):
+            return midpoints(values[:-1], values[1:]), values
+    values, counts = _distinct(column, weight)
+    if values.size > limit:
+        return _quantile_edges(values, counts, limit), None
+    return midpoints(values[:-1], values[1:]), values
+
+
+def _distinct(
+    column: Array, weight: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distinct values that are not NaN, ascending, and their total weights."""
+    xp = arrays.namespace(column)
+    known = xp.nonzero(~xp.isnan(column))[0]
+    x = column if known.shape[0] == column.shape[0] else xp.take(column, known)
+    if x.shape[0] == 0:
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    if weight is None:
+        x = xp.sort(x)
+    else:
+        order = xp.argsort(x, stable=True)
+        x = xp.take(x, order)
+        sorted_weight = weight[arrays.to_numpy(xp.take(known, order))]
+    first = np.concatenate([[0], arrays.to_numpy(xp.nonzero(x[1:] != x[:-1])[0]) + 1])
+    values = arrays.to_numpy(xp.take(x, arrays.like(first, x))).astype(np.float64) + 0.0
+    if weight is None:
+        return values, np.diff(first, append=x.shape[0])
+    return values, np.add.reduceat(sorted_weight, first)
+
+
+def _quantile_edges(
+    values: NDArray[np.float64], counts: NDArray[np.int64], max_bins: int
+) -> NDArray[np.float64]:
+    """Return edges between distinct values, as near to equal shares of the weight as they allow.
+
+    Edge i stands behind the first value at which i / max_bins of the weight is reached.
+    """
+    reached = np.cumsum(counts)
+    total = int(reached[-1])
+    targets = [-(-i * total // max_bins) for i in range(1, max_bins)]
+    behind = np.unique(np.searchsorted(reached, targets))
+    behind = behind[behind < values.size - 1]
+    return midpoints(values[behind], values[behind + 1])
+
+
+def _all_among(column: Array, values: NDArray[np.float64]) -> bool:
+    """Tell whether every number of `column` is one of `values`, or NaN."""
+    if values.size == 0:
+        return bool(arrays.namespace(column).all(arrays.namespace(column).isnan(column)))
+    xp = arrays.namespace(column)
+    known = arrays.like(values, column)
+    x = xp.astype(column, xp.float64)
+    absent = xp.isnan(x)
+    x = xp.where(absent, known[0], x)
+    place = xp.searchsorted(known, x)
+    found = xp.take(known, xp.where(place < values.size, place, values.size - 1))
+    return bool(xp.all(found == x))
+
+
+def _groups(
+    n_codes: NDArray[np.int64], is_categorical: NDArray[np.bool_]
+) -> list[NDArray[np.int64]]:
+    """Return the features of each group: same kind, same class of width, bounded total."""
+    width_class = np.searchsorted(_WIDTHS, n_codes)
+    found = []
+    for categorical in (False, True):
+        for width in range(len(_WIDTHS)):
+            features = np.flatnonzero((width_class == width) & (is_categorical == categorical))
+            if features.size:
+                most = max(1, _GROUP_CELLS // int(n_codes[features].max()))
+                found += np.array_split(features, -(-features.size // most))
+    return found
+
+
+def _encode(
+    values: Array,
+    features: NDArray[np.int64],
+    edges: list[NDArray[np.float64]],
+    categorical: bool,
+) -> Group:
+    own = [edges[feature] for feature in features]
+    offsets = np.concatenate([[0], np.cumsum([e.size for e in own])]).tolist()
+    n_codes = max(e.size for e in own) + 2
+    codes = bincode(
+        values,
+        features.tolist(),
+        arrays.like(np.concatenate(own), values, dtype=np.float64),
+        offsets,
+        arrays.code_dtype(n_codes, values),
+    )
+    return Group(features, codes, n_codes, categorical)

@@ -1,0 +1,76 @@
+"""Gains and impurities from class weights (Breiman, Friedman, Olshen & Stone 1984; Quinlan 1986).
+
+With p_k the share of class k in a node: Gini 1 − Σ p_k², entropy −Σ p_k log2 p_k, and twoing,
+w_L w_R / (4 w) (Σ |p_kL − p_kR|)², which has no impurity of its own and reports Gini's.
+Several outputs count as their mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vtree.elementary import choose, log2
+
+
+def gini(left: Any, right: Any, layout: Any) -> Any:
+    """Return w_L w_R / w Σ_k (p_kL − p_kR)², which equals the decrease of w · Gini.
+
+    This form cannot go below zero and is exactly zero where both sides have the same shares.
+    """
+    left_weight, right_weight = left[layout.weight], right[layout.weight]
+    total = 0.0
+    for k in range(layout.first, layout.first + layout.outputs * layout.classes):
+        difference = left[k] / left_weight - right[k] / right_weight
+        total = total + difference * difference
+    return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs
+
+
+def entropy(left: Any, right: Any, layout: Any) -> Any:
+    """Return Σ_k c_kL log2(p_kL / p_k) + c_kR log2(p_kR / p_k), c the class weights."""
+    left_weight, right_weight = left[layout.weight], right[layout.weight]
+    weight = left_weight + right_weight
+    total = 0.0
+    for k in range(layout.first, layout.first + layout.outputs * layout.classes):
+        both = left[k] + right[k]
+        share = choose(both > 0.0, both, 1.0) / weight
+        left_share, right_share = left[k] / left_weight, right[k] / right_weight
+        total = total + left[k] * log2(choose(left_share > 0.0, left_share, share) / share)
+        total = total + right[k] * log2(choose(right_share > 0.0, right_share, share) / share)
+    return choose(total > 0.0, total, 0.0) / layout.outputs
+
+
+def twoing(left: Any, right: Any, layout: Any) -> Any:
+    """Return w_L w_R / (4 w) (Σ_k |p_kL − p_kR|)² (Breiman et al. 1984, §4.3)."""
+    left_weight, right_weight = left[layout.weight], right[layout.weight]
+    total = 0.0
+    for output in range(layout.outputs):
+        distance = 0.0
+        for c in range(layout.classes):
+            k = layout.first + output * layout.classes + c
+            difference = left[k] / left_weight - right[k] / right_weight
+            distance = distance + choose(difference < 0.0, -difference, difference)
+        total = total + distance * distance
+    return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs * 0.25
+
+
+def gini_impurity(stats: Any, layout: Any) -> Any:
+    """Return 1 − Σ p_k² of nodes with statistics (M, S), averaged over outputs, (M,)."""
+    weight = stats[:, layout.weight]
+    total = 0.0
+    for output in range(layout.outputs):
+        squares = 0.0
+        for c in range(layout.classes):
+            share = stats[:, layout.first + output * layout.classes + c] / weight
+            squares = squares + share * share
+        total = total + (1.0 - squares)
+    return total / layout.outputs
+
+
+def entropy_impurity(stats: Any, layout: Any) -> Any:
+    """Return −Σ p_k log2 p_k of nodes with statistics (M, S), averaged over outputs, (M,)."""
+    weight = stats[:, layout.weight]
+    total = 0.0
+    for k in range(layout.first, layout.first + layout.outputs * layout.classes):
+        share = stats[:, k] / weight
+        total = total - share * log2(choose(share > 0.0, share, 1.0))
+    return choose(total > 0.0, total, 0.0) / layout.outputs

@@ -1,0 +1,63 @@
+"""Counter-based random numbers: a draw is a hash of what it is for.
+
+A number depends on (seed, purpose, tree, node, feature …) alone, never on what was drawn before,
+so it is the same on every backend, in every order of growth and for every partition of the work.
+The mixing is splitmix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+# What a draw is for; a new purpose takes a new number.
+FEATURE_ORDER, THRESHOLD, ROW_SAMPLE = 1, 2, 3
+
+
+def mix(*words: object) -> Words:
+    """Hash words (integers or uint64 arrays that broadcast together) into uint64.
+
+    >>> int(mix(7, 1, 2)) == int(mix(7, 1, 2)), int(mix(7, 1, 2)) == int(mix(7, 2, 1))
+    (True, False)
+    """
+    state: Words = np.zeros(1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for word in words:
+            value = np.asarray(word).astype(np.uint64)
+            state = _finalise(state * np.uint64(3) + value + _GOLDEN)
+    return state if any(np.ndim(word) for word in words) else state[0]  # type: ignore[call-overload]
+
+
+def _finalise(z: Words) -> Words:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Words = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+def child_key(parent: Words, child: NDArray[np.int64]) -> Words:
+    """Return the keys of children from their parents' keys: a node's key is its path."""
+    return mix(parent, child)
+
+
+def uniform(*words: object) -> NDArray[np.float64]:
+    """Return numbers in [0, 1) with 53 random bits, from the same words as `mix`."""
+    numbers: NDArray[np.float64] = (mix(*words) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return numbers
+
+
+def sample_rows(n_rows: int, size: int) -> NDArray[np.int64]:
+    """Return about `size` of the row numbers 0 … n_rows − 1, ascending, chosen by their hash.
+
+    Whether a row is chosen depends on its number and `n_rows` alone, so that parts of a table
+    choose the same rows as the whole.
+    """
+    if n_rows <= size:
+        return np.arange(n_rows)
+    limit = np.uint64(int(size / n_rows * 2.0**64))
+    chosen: NDArray[np.int64] = np.flatnonzero(mix(ROW_SAMPLE, np.arange(n_rows)) < limit)
+    return chosen

@@ -1,0 +1,39 @@
+"""The errors vtree raises on purpose.
+
+::
+
+    VTreeError                            whatever vtree itself reports
+    ├── InputError         ValueError     a value that cannot be used: shape, range, content
+    ├── InputTypeError     TypeError      an argument of a kind that cannot be used
+    ├── MemoryBudgetError  ValueError     the work asked for does not fit the byte budget
+    ├── ModelFileError     ValueError     a file that is not a model, is damaged or is hostile
+    └── NotAvailableError  RuntimeError   a device or library that this machine does not have
+
+Each derives from the builtin beside it, so code that knows nothing of vtree can
+catch it too. A message names the argument, what came, what is allowed and what
+to do next.
+"""
+
+
+class VTreeError(Exception):
+    """Base of every error that vtree raises on purpose."""
+
+
+class InputError(VTreeError, ValueError):
+    """A value cannot be used: its shape, its range or its content."""
+
+
+class InputTypeError(VTreeError, TypeError):
+    """An argument is of a kind that cannot be used."""
+
+
+class MemoryBudgetError(VTreeError, ValueError):
+    """The work asked for does not fit the byte budget; raised before it starts."""
+
+
+class ModelFileError(VTreeError, ValueError):
+    """A file is not a vtree model, is damaged, or was made to do harm."""
+
+
+class NotAvailableError(VTreeError, RuntimeError):
+    """A device or an optional library is not available on this machine."""

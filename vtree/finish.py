@@ -1,0 +1,115 @@
+"""From grown nodes to a `Tree`: values, impurities, and the canonical numbering."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.criteria import Criterion
+from vtree.growth import Grown
+from vtree.targets import Targets
+from vtree.tree import Tree, canonical, levels
+
+Floats = NDArray[np.float64]
+
+
+def finish(
+    grown: Grown,
+    rows: NDArray[np.int32],
+    branch_map: NDArray[np.uint8],
+    targets: Targets,
+    criterion: Criterion,
+) -> Tree:
+    """Return the trees of `grown`, whose segments refer to `rows`."""
+    split = grown.first_child >= 0
+    n_roots = int(grown.tree.max()) + 1
+    weight = grown.total[:, targets.layout.weight].astype(np.float64)
+    tree = Tree(
+        feature=np.where(split, grown.feature, -1).astype(np.int32),
+        kind=np.where(split, grown.kind, 0).astype(np.int8),
+        bin=np.where(split, grown.bin, 0).astype(np.int32),
+        threshold=np.where(split, grown.threshold, 0.0),
+        first_child=grown.first_child.astype(np.int32),
+        n_children=np.where(split, 2, 0).astype(np.int32),
+        missing_child=np.where(split, grown.missing_child, -1).astype(np.int32),
+        map_offset=grown.map_offset,
+        branch_map=branch_map,
+        value=_values(grown, targets),
+        weight=weight * targets.weight_unit,
+        n_rows=grown.total[:, 0],
+        impurity=np.zeros(split.size),
+        gain=np.where(split, grown.gain, 0.0) * gain_unit(grown, targets, criterion),
+        root=np.arange(n_roots, dtype=np.int32),
+    )
+    if criterion.impurity is not None:
+        impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
+    else:
+        impurity = _impurity_of_means(tree, grown, rows, targets, criterion) / weight
+    return canonical(tree._replace(impurity=impurity))
+
+
+def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
+    """Return what a total decrease is multiplied by to be reported, (M,): one over the weight of
+    the node's root, in the units of the targets."""
+    root_weight = grown.total[grown.tree, targets.layout.weight].astype(np.float64)
+    unit: Floats = np.full(root_weight.shape, targets.scale.max() ** criterion.degree)
+    return unit / root_weight
+
+
+def _values(grown: Grown, targets: Targets) -> Floats:
+    """Return class shares or means, (M, K), within the bounds of monotone constraints."""
+    layout = targets.layout
+    share = grown.total[:, layout.first :] / grown.total[:, layout.weight, None]
+    if targets.sums.shape[1]:
+        value = targets.center + share * targets.scale
+        return np.clip(value, grown.lower[:, None], grown.upper[:, None])
+    if layout.outputs == 1 and layout.classes == 2:
+        second = np.clip(share[:, 1], grown.lower, grown.upper)
+        bounded = second != share[:, 1]
+        share[bounded] = np.stack([1.0 - second, second], axis=1)[bounded]
+    return share
+
+
+def _impurity_of_means(
+    tree: Tree, grown: Grown, rows: NDArray[np.int32], targets: Targets, criterion: Criterion
+) -> Floats:
+    """Return each node's total loss around its mean, (M,), in units of integer weight.
+
+    Leaves sum the losses of their rows as integers; a parent's loss is its children's plus the
+    gain of its split. Nothing is subtracted, so no impurity is negative and none loses its digits.
+    """
+    assert criterion.deviance is not None
+    leaf = np.flatnonzero(grown.first_child < 0)
+    leaf = leaf[np.argsort(grown.start[leaf])]
+    owner = np.repeat(leaf, grown.stop[leaf] - grown.start[leaf])
+    weight = 1.0 if targets.weight is None else targets.weight[rows]
+    loss = np.zeros(tree.feature.size)
+    share = grown.total[:, targets.layout.first :] / grown.total[:, targets.layout.weight, None]
+    mean = targets.center + share * targets.scale
+    outputs = targets.layout.outputs
+    for output in range(outputs):
+        own = criterion.deviance(targets.identity[rows, output], mean[owner, output]) * weight
+        loss[leaf] += _exact_sums(own, grown.stop[leaf] - grown.start[leaf]) / outputs
+    total = loss
+    unit = targets.scale.max() ** criterion.degree
+    first, n_children = tree.first_child, tree.n_children
+    for nodes in reversed(levels(first, n_children, tree.root)):
+        internal = nodes[first[nodes] >= 0]
+        below = total[first[internal]] + total[first[internal] + 1]
+        total[internal] = below + grown.gain[internal] * unit
+    return total
+
+
+def _exact_sums(loss: Floats, lengths: NDArray[np.int64]) -> Floats:
+    """Return the sums of consecutive stretches, added as integers so that no order matters.
+
+    The step is a power of two from the largest loss and the number of rows, both the same for any
+    order of the rows; losses far below the largest round to zero.
+    """
+    largest = float(loss.max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return np.zeros(lengths.size)
+    step = max(int(np.frexp(largest)[1]) - 62 + loss.size.bit_length(), -1074)
+    whole = np.rint(np.ldexp(loss, -step)).astype(np.int64)
+    sums = np.add.reduceat(whole, np.cumsum(lengths) - lengths)
+    return np.ldexp(sums.astype(np.float64), step)

@@ -1,0 +1,378 @@
+"""Growth: the loop that turns binned rows into trees.
+
+    while an order asks for nodes to split:
+        route their rows  →  their children are the frontier
+        histograms  →  best splits of the frontier
+
+Everything that tells one system from another comes in as a function or a small NamedTuple: the
+criterion and the limits of a split (`Search`), what stops a node (`Stops`), which nodes to split
+next (`Order`). One frontier holds the nodes of all roots, so many trees grow in the same calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays, draws
+from vtree.arrays import Array
+from vtree.binning import Bins
+from vtree.constraints import children_bounds
+from vtree.histogram import (
+    DEFAULT_BUDGET,
+    Rows,
+    Segments,
+    build,
+    build_level,
+    check_budget,
+    node_bytes,
+    rows_of,
+)
+from vtree.purity import impure
+from vtree.splits import (
+    Found,
+    Nodes,
+    Search,
+    Splits,
+    best_splits,
+    joined_splits,
+    search_group,
+)
+from vtree.targets import Targets, ordered_means
+from vtree_kernels.route import route
+
+Integers = NDArray[np.int64]
+
+
+class Stops(NamedTuple):
+    """When a node stays a leaf, besides being pure or without a legal split."""
+
+    max_depth: int | None = None
+    min_rows_split: int = 2
+    min_gain: float = -np.inf  # the least total decrease of a split
+
+
+class Grown(NamedTuple):
+    """M nodes in the order they were made, children of a node next to each other."""
+
+    tree: Integers  # (M,) number of the root
+    parent: Integers  # (M,) −1 at roots
+    depth: Integers  # (M,)
+    key: NDArray[np.uint64]  # (M,) the path from the root, hashed
+    start: Integers  # (M,) its rows are order[start : stop]
+    stop: Integers
+    total: Integers  # (M, S)
+    lower: NDArray[np.float64]  # (M,) bounds of its mean
+    upper: NDArray[np.float64]
+    feature: NDArray[np.int32]  # (M,) −1: no split was looked for, or none is legal
+    kind: NDArray[np.int8]
+    bin: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    gain: NDArray[np.float64]  # −inf where feature is −1
+    missing_child: NDArray[np.int32]
+    left: Integers  # (M, S)
+    map_offset: Integers  # (M,) −1: none
+    first_child: Integers  # (M,) −1: not split (yet)
+
+
+# order(grown) → the nodes to split now, or none when the trees are done
+Order = Callable[[Grown], Integers]
+
+
+class Plan(NamedTuple):
+    """All that growth needs to know besides the data."""
+
+    search: Search
+    stops: Stops = Stops()
+    budget: int = DEFAULT_BUDGET
+
+
+def level_order(grown: Grown) -> Integers:
+    """Split every node that has a split."""
+    return np.flatnonzero((grown.feature >= 0) & (grown.first_child < 0))
+
+
+class _Kept(NamedTuple):
+    """The histograms of the last round's nodes, from which their children's are derived."""
+
+    hists: list[Array]  # one a group, (L, G, B, S)
+    nodes: Integers  # (L,) whose they are
+
+
+def grow(
+    bins: Bins,
+    targets: Targets,
+    plan: Plan,
+    order: Order = level_order,
+    roots: Sequence[NDArray[np.int64]] | None = None,
+) -> tuple[Grown, NDArray[np.int32], NDArray[np.uint8]]:
+    """Grow one tree a root.
+
+    Parameters
+    ----------
+    bins : the binned table, N rows
+    targets : the rows' statistics
+    plan : what to search, when to stop, how much memory to use
+    order : which nodes to split next
+    roots : row numbers of each tree, ascending; None for one tree of all rows
+
+    Returns
+    -------
+    (grown, rows, branch_map) : the nodes, the row numbers that their segments refer to, and the
+        branch maps of subset splits back to back
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the histogram of a single node exceeds the budget.
+    """
+    check_budget(bins, targets.layout.n_statistics, plan.budget)
+    rows = rows_of(targets, bins.groups[0].codes)
+    if roots is None:
+        roots = [np.arange(bins.n_rows)]
+    start = np.cumsum([0] + [len(root) for root in roots])
+    order_of_rows = arrays.like(np.concatenate(roots), bins.groups[0].codes, dtype=np.int32)
+    grown = _plant(start, targets, order_of_rows)
+    frontier = np.arange(len(roots))
+    branch_maps: list[NDArray[np.uint8]] = []
+    kept: _Kept | None = None
+    while frontier.size:
+        wanted = _may_split(grown, frontier, order_of_rows, targets, plan)
+        if wanted.size:
+            splits, nodes, kept = _search(grown, wanted, kept, order_of_rows, bins, rows, plan)
+            _write(grown, nodes, splits, plan.stops, branch_maps)
+        chosen = order(grown)
+        chosen = chosen[np.argsort(grown.start[chosen])]
+        order_of_rows = _route(grown, chosen, order_of_rows, bins, branch_maps)
+        grown, frontier = _with_children(grown, chosen, targets, plan.search.monotone)
+    return grown, arrays.to_numpy(order_of_rows), _joined(branch_maps)
+
+
+def _joined(branch_maps: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    return np.concatenate([*branch_maps, np.empty(0, dtype=np.uint8)])
+
+
+def _nodes(count: int, n_statistics: int) -> Grown:
+    """Return `count` blank nodes."""
+    whole = np.zeros(count, dtype=np.int64)
+    planes = np.zeros((count, n_statistics), dtype=np.int64)
+    nothing = np.full(count, -1)
+    return Grown(
+        tree=whole,
+        parent=nothing,
+        depth=whole.copy(),
+        key=np.zeros(count, dtype=np.uint64),
+        start=whole.copy(),
+        stop=whole.copy(),
+        total=planes,
+        lower=np.full(count, -np.inf),
+        upper=np.full(count, np.inf),
+        feature=nothing.astype(np.int32),
+        kind=np.zeros(count, dtype=np.int8),
+        bin=np.zeros(count, dtype=np.int32),
+        threshold=np.zeros(count),
+        gain=np.full(count, -np.inf),
+        missing_child=nothing.astype(np.int32),
+        left=planes.copy(),
+        map_offset=nothing.copy(),
+        first_child=nothing.copy(),
+    )
+
+
+def _plant(start: Integers, targets: Targets, order: Array) -> Grown:
+    """Return the roots, one a segment of `order`, with their totals."""
+    layout = targets.layout
+    grown = _nodes(start.size - 1, layout.n_statistics)
+    rows = arrays.to_numpy(order)
+    one = np.ones(rows.size, dtype=np.int64)
+    weight = one if targets.weight is None else targets.weight[rows]
+    planes = [one] if targets.weight is None else [one, weight]
+    planes += [targets.sums[rows, o] for o in range(targets.sums.shape[1])]
+    for plane in range(len(planes), layout.n_statistics):
+        own = (targets.label[rows] == plane).sum(axis=1)
+        planes.append(own * weight)
+    running = np.concatenate([np.zeros((1, len(planes)), dtype=np.int64), np.stack(planes, 1)])
+    running = np.cumsum(running, axis=0)
+    return grown._replace(
+        tree=np.arange(start.size - 1),
+        key=np.atleast_1d(draws.mix(np.arange(start.size - 1))),
+        start=start[:-1],
+        stop=start[1:],
+        total=running[start[1:]] - running[start[:-1]],
+    )
+
+
+def _may_split(
+    grown: Grown, frontier: Integers, order: Array, targets: Targets, plan: Plan
+) -> Integers:
+    """Return the nodes of the frontier that are worth a search."""
+    stops, limits, weight = plan.stops, plan.search.limits, targets.layout.weight
+    n_rows, weights = grown.total[frontier, 0], grown.total[frontier, weight]
+    may = n_rows >= max(stops.min_rows_split, 2 * limits.min_rows)
+    may &= weights >= 2.0 * limits.min_weight
+    if stops.max_depth is not None:
+        may &= grown.depth[frontier] < stops.max_depth
+    frontier = frontier[may]
+    mixed = impure(grown.total[frontier], grown.start[frontier], grown.stop[frontier], order, targets)
+    return frontier[mixed]
+
+
+def _search(
+    grown: Grown,
+    wanted: Integers,
+    kept: _Kept | None,
+    order: Array,
+    bins: Bins,
+    rows: Rows,
+    plan: Plan,
+) -> tuple[Splits, Integers, _Kept | None]:
+    """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
+    all_groups = node_bytes(bins, rows.n_statistics)
+    if 2 * all_groups * wanted.size > plan.budget:  # parents and children are held together
+        return _search_in_slices(grown, wanted, order, bins, rows, plan), wanted, None
+    segments, nodes, places = _segments(grown, wanted, kept)
+    request = _request(grown, nodes)
+    hists, found = [], []
+    for g, group in enumerate(bins.groups):
+        hist = build_level(group, rows, order, segments, None if kept is None else kept.hists[g])
+        if places.size < segments.size:
+            hist = arrays.namespace(hist).take(hist, arrays.like(places, hist), axis=0)
+        hists.append(hist)
+        found.append(search_group(group, hist, request, plan.search, bins))
+    return best_splits(found, request, plan.search, bins), nodes, _Kept(hists, nodes)
+
+
+def _search_in_slices(
+    grown: Grown, wanted: Integers, order: Array, bins: Bins, rows: Rows, plan: Plan
+) -> Splits:
+    """Build and search as many nodes at a time as fit, one group of features after another."""
+    widest = max(g.features.size * g.n_codes for g in bins.groups)
+    step = max(1, plan.budget // (8 * widest * rows.n_statistics))
+    parts = []
+    for first in range(0, wanted.size, step):
+        nodes = wanted[first : first + step]
+        request = _request(grown, nodes)
+        found: list[Found] = []
+        for group in bins.groups:
+            hist = build(group, rows, order, grown.start[nodes], grown.stop[nodes])
+            found.append(search_group(group, hist, request, plan.search, bins))
+        parts.append(best_splits(found, request, plan.search, bins))
+    return joined_splits(parts)
+
+
+def _request(grown: Grown, nodes: Integers) -> Nodes:
+    return Nodes(grown.total[nodes], grown.key[nodes], grown.lower[nodes], grown.upper[nodes])
+
+
+def _segments(
+    grown: Grown, wanted: Integers, kept: _Kept | None
+) -> tuple[Segments, Integers, Integers]:
+    """Decide which histograms to build and which to derive from a kept parent.
+
+    Returns (segments, nodes, places): `nodes` are the wanted ones in a new order, node i's
+    histogram is number places[i]; the others belong to leaves that only serve their sibling.
+    """
+    slot = np.full(grown.feature.size + 1, -1)  # one more for the parent of roots, −1
+    if kept is not None:
+        slot[kept.nodes] = np.arange(kept.nodes.size)
+    parent = grown.parent[wanted]
+    sibling = np.where(parent < 0, -1, 2 * grown.first_child[parent] + 1 - wanted)
+    own_rows = grown.total[wanted, 0]
+    fewer = np.where(sibling < 0, 0, grown.total[sibling, 0])
+    # Of two equal siblings the first is built.
+    larger = (own_rows > fewer) | ((own_rows == fewer) & (wanted > sibling))
+    derived = wanted[(slot[parent] >= 0) & larger]
+    their_siblings = 2 * grown.first_child[grown.parent[derived]] + 1 - derived
+    built = np.union1d(np.setdiff1d(wanted, derived), their_siblings)
+    segments = Segments(
+        start=grown.start[built],
+        stop=grown.stop[built],
+        sibling=np.searchsorted(built, their_siblings),
+        parent_slot=slot[grown.parent[derived]],
+    )
+    is_wanted = np.flatnonzero(np.isin(built, wanted))
+    nodes = np.concatenate([built[is_wanted], derived])
+    return segments, nodes, np.concatenate([is_wanted, built.size + np.arange(derived.size)])
+
+
+def _write(
+    grown: Grown,
+    nodes: Integers,
+    splits: Splits,
+    stops: Stops,
+    branch_maps: list[NDArray[np.uint8]],
+) -> None:
+    """Store the splits that gain enough, and their branch maps."""
+    enough = (splits.feature >= 0) & (splits.gain >= stops.min_gain)
+    own = nodes[enough]
+    for name in ("feature", "kind", "bin", "threshold", "gain", "missing_child", "left"):
+        getattr(grown, name)[own] = getattr(splits, name)[enough]
+    used = sum(each.size for each in branch_maps)
+    for index, branch_map in splits.child_of_code.items():
+        if enough[index]:
+            grown.map_offset[nodes[index]] = used
+            branch_maps.append(branch_map)
+            used += branch_map.size
+
+
+def _route(
+    grown: Grown,
+    chosen: Integers,
+    order: Array,
+    bins: Bins,
+    branch_maps: list[NDArray[np.uint8]],
+) -> Array:
+    """Sort the rows of `chosen` nodes (ascending start) by child."""
+    maps = _joined(branch_maps)
+    for group in bins.groups:
+        own = chosen[np.isin(grown.feature[chosen], group.features)]
+        if own.size == 0:
+            continue
+        order, _ = route(
+            order,
+            grown.start[own],
+            grown.stop[own],
+            group.codes,
+            np.searchsorted(group.features, grown.feature[own]),
+            grown.kind[own],
+            grown.bin[own],
+            grown.missing_child[own],
+            grown.map_offset[own],
+            maps,
+            2,
+        )
+    return order
+
+
+def _with_children(
+    grown: Grown, chosen: Integers, targets: Targets, monotone: NDArray[np.int8] | None
+) -> tuple[Grown, Integers]:
+    """Return (nodes with the two children of each chosen node appended, the children)."""
+    first = grown.feature.size + 2 * np.arange(chosen.size)
+    grown.first_child[chosen] = first
+    twice = np.repeat(chosen, 2)
+    second = np.tile([0, 1], chosen.size)
+    left = grown.left[chosen]
+    total = np.stack([left, grown.total[chosen] - left], axis=1).reshape(-1, left.shape[1])
+    middle = grown.start[twice] + left[:, 0].repeat(2)
+    new = _nodes(twice.size, left.shape[1])._replace(
+        tree=grown.tree[twice],
+        parent=twice,
+        depth=grown.depth[twice] + 1,
+        key=draws.child_key(grown.key[twice], second),
+        start=np.where(second == 0, grown.start[twice], middle),
+        stop=np.where(second == 0, middle, grown.stop[twice]),
+        total=total,
+    )
+    if monotone is not None and chosen.size:
+        means = ordered_means(total, targets.layout).reshape(-1, 2)
+        direction = monotone[grown.feature[chosen]]
+        lower, upper = children_bounds(
+            grown.lower[chosen], grown.upper[chosen], means[:, 0], means[:, 1], direction
+        )
+        new = new._replace(lower=lower.reshape(-1), upper=upper.reshape(-1))
+    joined = Grown(*(np.concatenate(pair) for pair in zip(grown, new, strict=True)))
+    return joined, np.arange(grown.feature.size, joined.feature.size)

@@ -1,0 +1,88 @@
+"""Per-node draws: which features may split a node, and where a random threshold falls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import draws
+from vtree.binning import Bins
+
+Words = NDArray[np.uint64]
+
+
+class Draw(NamedTuple):
+    """What is left to chance in a split."""
+
+    seed: int = 0
+    max_features: int | None = None  # None: all of them
+    random_threshold: bool = False
+
+
+def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the features that may split each node, (L, F).
+
+    keys (L,): of the nodes; varies (L, F): features with at least two codes in the node. The first
+    `max_features` in the node's own random order are taken and, if all of them are constant there,
+    those after up to the first that is not (scikit-learn's rule).
+    """
+    n_features = varies.shape[1]
+    if draw.max_features is None or draw.max_features >= n_features:
+        return np.ones(varies.shape, dtype=np.bool_)
+    order = np.argsort(
+        draws.mix(draw.seed, draws.FEATURE_ORDER, keys[:, None], np.arange(n_features)[None, :]),
+        axis=1,
+        kind="stable",
+    )
+    rank = np.argsort(order, axis=1, kind="stable")
+    first_varying = np.argmax(np.take_along_axis(varies, order, axis=1), axis=1)
+    needed = np.maximum(draw.max_features, first_varying + 1)
+    return rank < needed[:, None]
+
+
+def random_thresholds(
+    draw: Draw,
+    keys: Words,
+    bins: Bins,
+    feature: int,
+    lowest: NDArray[np.int64],
+    highest: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return (allowed code, threshold), each (L,), of one numeric feature.
+
+    lowest, highest (L,): the node's extreme codes with rows. The threshold is uniform between the
+    values they stand for; where a bin holds a range of values, it is the edge below that point.
+    A constant feature allows only "missing or not" (its code), an empty one nothing (−1).
+    """
+    u = draws.uniform(draw.seed, draws.THRESHOLD, keys, feature)
+    values = bins.distinct[feature]
+    spread = lowest < highest
+    allowed = np.where(highest > 0, highest, -1)
+    threshold = np.full(u.shape, np.inf)
+    if not spread.any():
+        return allowed.astype(np.int32), threshold
+    if values is None:
+        # The cut lies between the upper edge of the lowest bin and the lower edge of the highest.
+        edges = bins.edges[feature]
+        point = _between(edges[lowest[spread] - 1], edges[highest[spread] - 2], u[spread])
+        code = np.searchsorted(edges, point, side="right")
+        threshold[spread] = edges[code - 1]
+    else:
+        low, high = values[lowest[spread] - 1], values[highest[spread] - 1]
+        point = _between(low, high, u[spread])
+        point = np.where((point >= low) & (point < high), point, low)
+        code = np.searchsorted(values, point, side="right")
+        threshold[spread] = point
+    allowed[spread] = code
+    return allowed.astype(np.int32), threshold
+
+
+def _between(
+    low: NDArray[np.float64], high: NDArray[np.float64], u: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    # Two products instead of low + u (high − low), whose difference may overflow.
+    with np.errstate(invalid="ignore"):
+        point: NDArray[np.float64] = low * (1.0 - u) + high * u
+    return np.where(np.isnan(point), low, point)

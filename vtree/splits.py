@@ -1,0 +1,256 @@
+"""Split search: hist (L, G, B, S) → the best split of each node, `Splits`.
+
+Every kind of candidate becomes a scan over ordered codes: thresholds in the order of the codes,
+category subsets as prefixes of the levels sorted by their mean. Only for several classes and few
+levels are all subsets tried, by one matrix product.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.binning import Bins, Group, midpoints
+from vtree.criteria import Criterion
+from vtree.sampling import Draw, feature_subset, random_thresholds
+from vtree.subsets import subset_splits
+from vtree.targets import Layout
+from vtree.tree import SUBSET, THRESHOLD
+from vtree_kernels.scan import Best, Limits, scan
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Search(NamedTuple):
+    """What a split is looked for by: the same for all nodes of a tree."""
+
+    criterion: Criterion
+    layout: Layout
+    limits: Limits
+    draw: Draw
+    monotone: NDArray[np.int8] | None  # (F,) −1, 0, 1
+
+
+class Nodes(NamedTuple):
+    """The nodes to search, L of them, on the host."""
+
+    total: Integers  # (L, S)
+    key: NDArray[np.uint64]  # (L,)
+    lower: Floats  # (L,) bounds of the mean, for monotone constraints
+    upper: Floats
+
+
+class Splits(NamedTuple):
+    """The best split of each of L nodes, on the host."""
+
+    feature: NDArray[np.int32]  # (L,) −1: no legal split
+    kind: NDArray[np.int8]
+    bin: NDArray[np.int32]
+    threshold: Floats
+    gain: Floats  # (L,) total decrease, −inf without a split
+    missing_child: NDArray[np.int32]
+    left: Integers  # (L, S) statistics of child 0
+    child_of_code: dict[int, NDArray[np.uint8]]  # node → child of each code, for subsets
+
+
+class Found(NamedTuple):
+    """What the search in one group of features found, on the host."""
+
+    best: Best  # (L, G)
+    threshold: Floats | None  # (L, G), where thresholds are drawn
+    goes_left: NDArray[np.int8] | None  # (L, G, B), where features are categorical
+
+
+class _Candidates(NamedTuple):
+    """The best split of each node in each feature, all groups side by side, on the host (L, F)."""
+
+    gain: Floats
+    bin: Integers
+    following: Integers
+    missing_left: NDArray[np.bool_]
+    missing: Integers
+    varies: NDArray[np.bool_]
+    left: Integers  # (L, F, S)
+    threshold: Floats | None  # drawn thresholds
+    goes_left: dict[int, NDArray[np.int8]]  # categorical feature → (L, B)
+
+
+def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: Bins) -> Found:
+    """Return the best split of each node (L) in each feature of a group, hist (L, G, B, S)."""
+    gain, layout = search.criterion.gain, search.layout
+    if group.categorical:
+        best, goes_left = subset_splits(hist, nodes.total, search.limits, gain, layout)
+        return Found(best, None, goes_left)
+    allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
+    monotone = None if search.monotone is None else search.monotone[group.features]
+    if monotone is not None and not monotone.any():
+        monotone = None
+    found = scan(
+        hist,
+        arrays.like(nodes.total, hist),
+        arrays.like(allowed, hist),
+        None if monotone is None else arrays.like(monotone, hist),
+        arrays.like(nodes.lower, hist),
+        arrays.like(nodes.upper, hist),
+        search.limits,
+        gain,
+        layout,
+    )
+    return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
+
+
+def _allowed(
+    group: Group, hist: Array, nodes: Nodes, draw: Draw, bins: Bins
+) -> tuple[NDArray[np.int32], Floats | None]:
+    """Return (the only code allowed, its threshold), each (L, G); zeros and None: all codes are."""
+    shape = (hist.shape[0], group.features.size)
+    if not draw.random_threshold:
+        return np.zeros(shape, dtype=np.int32), None
+    xp = arrays.namespace(hist)
+    codes = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
+    filled = (hist[..., 0] > 0) & (codes >= 1)
+    lowest = arrays.to_numpy(xp.min(xp.where(filled, codes, hist.shape[2]), axis=2))
+    highest = arrays.to_numpy(xp.max(xp.where(filled, codes, 0), axis=2))
+    allowed = np.zeros(shape, dtype=np.int32)
+    threshold = np.zeros(shape)
+    for g, feature in enumerate(group.features.tolist()):
+        allowed[:, g], threshold[:, g] = random_thresholds(
+            draw, nodes.key, bins, feature, lowest[:, g], highest[:, g]
+        )
+    return allowed, threshold
+
+
+def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) -> Splits:
+    """Choose each node's split among the features: largest gain, then lowest feature.
+
+    found: one entry a group of `bins`, as `search_group` returns them.
+    """
+    candidates = _side_by_side(found, bins)
+    allowed = feature_subset(search.draw, nodes.key, candidates.varies)
+    gain = np.where(allowed, candidates.gain, -np.inf)
+    feature = np.argmax(gain, axis=1)
+    every = np.arange(feature.size)
+    chosen = gain[every, feature]
+    left = candidates.left[every, feature]
+    missing_child = _missing_child(candidates, feature, left[:, 0], nodes.total[:, 0])
+    bin, threshold = _thresholds(candidates, feature, bins)
+    kind = np.where(bins.is_categorical[feature], SUBSET, THRESHOLD)
+    maps = {
+        node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
+        for node, f in enumerate(feature.tolist())
+        if f in candidates.goes_left and chosen[node] > -np.inf
+    }
+    return Splits(
+        feature=np.where(chosen > -np.inf, feature, -1).astype(np.int32),
+        kind=kind.astype(np.int8),
+        bin=bin.astype(np.int32),
+        threshold=threshold,
+        gain=chosen,
+        missing_child=missing_child,
+        left=left,
+        child_of_code=maps,
+    )
+
+
+def joined_splits(parts: list[Splits]) -> Splits:
+    """Return the splits of several lists of nodes as those of one."""
+    sizes = np.cumsum([0] + [part.feature.size for part in parts])
+    fields = [np.concatenate(field) for field in zip(*(part[:-1] for part in parts), strict=True)]
+    maps = {
+        int(before) + node: branch_map
+        for before, part in zip(sizes, parts, strict=False)
+        for node, branch_map in part.child_of_code.items()
+    }
+    return Splits(*fields, maps)
+
+
+def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
+    """Put the groups' results into columns by feature number."""
+    place = np.argsort(np.concatenate([group.features for group in bins.groups]))
+
+    def columns(name: str) -> NDArray[np.generic]:
+        joined = np.concatenate([getattr(each.best, name) for each in found], axis=1)
+        return joined if len(found) == 1 else joined[:, place]
+
+    goes_left: dict[int, NDArray[np.int8]] = {}
+    threshold = None
+    for group, each in zip(bins.groups, found, strict=True):
+        if each.goes_left is not None:
+            columns_left = enumerate(group.features.tolist())
+            goes_left.update({f: each.goes_left[:, g] for g, f in columns_left})
+        if each.threshold is not None:
+            if threshold is None:
+                threshold = np.zeros((each.best.gain.shape[0], place.size))
+            threshold[:, group.features] = each.threshold
+    return _Candidates(
+        gain=columns("gain"),
+        bin=columns("bin").astype(np.int64),
+        following=columns("next").astype(np.int64),
+        missing_left=columns("missing_left"),
+        missing=columns("missing"),
+        varies=columns("varies"),
+        left=columns("left"),
+        threshold=threshold,
+        goes_left=goes_left,
+    )
+
+
+def _missing_child(
+    candidates: _Candidates, feature: Integers, n_left: Integers, n_rows: Integers
+) -> NDArray[np.int32]:
+    """Return the learnt branch of missing values, or the one with more rows (second on ties)."""
+    every = np.arange(feature.size)
+    learnt = np.where(candidates.missing_left[every, feature], 0, 1)
+    larger = np.where(2 * n_left > n_rows, 0, 1)
+    seen = candidates.missing[every, feature] > 0
+    return np.where(seen, learnt, larger).astype(np.int32)
+
+
+def _thresholds(
+    candidates: _Candidates, feature: Integers, bins: Bins
+) -> tuple[Integers, Floats]:
+    """Return (bin, threshold) of each node's split, halfway through the gap between its rows.
+
+    The codes between `bin` and `following` have no rows in the node. Where bins hold single values
+    the threshold is the midpoint of the two values around the gap and `bin` follows from it;
+    otherwise it is the edge in the middle of the gap, for only edges divide codes and raw values
+    alike. Without a following code, all values go left and only missing ones right.
+    """
+    every = np.arange(feature.size)
+    bin = candidates.bin[every, feature].copy()
+    following = candidates.following[every, feature]
+    threshold = np.zeros(feature.size)
+    for f in np.unique(feature).tolist():
+        own = np.flatnonzero((feature == f) & (bin > 0))
+        if bins.is_categorical[f] or own.size == 0:
+            continue
+        last = following[own] == 0
+        values = bins.distinct[f]
+        behind = np.where(last, bin[own], following[own])
+        if candidates.threshold is not None:
+            cut = candidates.threshold[own, f]
+            code = bin[own]
+        elif values is None:
+            code = (bin[own] + behind - 1 + last) // 2
+            cut = np.append(bins.edges[f], np.inf)[np.minimum(code, bins.n_bins[f]) - 1]
+        else:
+            cut = midpoints(values[bin[own] - 1], values[behind - 1])
+            code = np.searchsorted(values, cut, side="right")
+        threshold[own] = np.where(last, np.inf, cut)
+        bin[own] = np.where(last, bins.n_bins[f], code)
+    return bin, threshold
+
+
+def _branch_map(
+    goes_left: NDArray[np.int8], n_levels: int, missing_child: int
+) -> NDArray[np.uint8]:
+    """Return the child of each code of a categorical feature; goes_left is 1, 0 or −1 (absent)."""
+    own = goes_left[: n_levels + 1].astype(np.int64)
+    child = np.where(own < 0, missing_child, 1 - own)
+    child[0] = missing_child
+    return child.astype(np.uint8)

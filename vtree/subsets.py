@@ -1,0 +1,172 @@
+"""Category subsets: which levels of a categorical feature go left (specs: Breiman et al. 1984, §4.2).
+
+Two classes, or real targets: the best subset is a prefix of the levels sorted by their mean
+(Fisher 1958; Breiman et al. 1984, theorem 4.5), so one scan over sorted levels is exact.
+Three classes and more, up to 12 levels: all 2^(levels − 1) − 1 subsets.
+Above: for each class in turn the levels are sorted by that class's share and scanned; the best
+prefix of all these orders is taken. This is a heuristic. Sorting by the first principal component
+would need eigenvectors, whose last bits differ between libraries; shares are one division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.targets import Layout
+from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan.reference import first_maximum
+
+ALL_SUBSETS_UP_TO = 12  # levels
+_SLICE_CELLS = 1 << 24  # float64 numbers of one product of subsets and statistics
+
+Gain = Callable[[Any, Any, Any], Any]
+
+
+def subset_splits(
+    hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
+) -> tuple[Best, NDArray[np.int8]]:
+    """Return the best subset of each node and feature.
+
+    hist (L, G, B, S), total (L, S). Returns (Best on the host, goes_left (L, G, B) int8): for each
+    code 1 left, 0 right, −1 where the node has no row of that level (and for code 0).
+    """
+    classes = layout.classes * layout.outputs
+    if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
+        if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
+            return _all_subsets(hist, total, limits, gain, layout)
+        planes = list(range(layout.first, layout.first + classes))
+    else:
+        planes = [layout.ordered + o for o in range(layout.outputs)]
+    best, goes_left = _prefixes(hist, total, limits, gain, layout, planes[0])
+    for plane in planes[1:]:
+        other, other_left = _prefixes(hist, total, limits, gain, layout, plane)
+        better = other.gain > best.gain
+        best = Best(
+            *(
+                np.where(better[..., None] if old.ndim == 3 else better, new, old)
+                for old, new in zip(best, other, strict=True)
+            )
+        )
+        goes_left = np.where(better[..., None], other_left, goes_left)
+    return best, goes_left
+
+
+def _prefixes(
+    hist: Array,
+    total: NDArray[np.int64],
+    limits: Limits,
+    gain: Gain,
+    layout: Layout,
+    plane: int,
+) -> tuple[Best, NDArray[np.int8]]:
+    """Scan the levels in the order of `plane` over weight; absent levels come last."""
+    xp = arrays.namespace(hist)
+    counts, weight = hist[..., 0], xp.astype(hist[..., layout.weight], xp.float64)
+    present = counts > 0
+    mean = xp.astype(hist[..., plane], xp.float64) / xp.where(present, weight, 1.0)
+    code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
+    key = xp.where(present, mean, float("inf"))
+    key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front
+    order = xp.argsort(key, axis=2, stable=True)  # (L, G, B)
+    in_order = xp.take_along_axis(hist, order[..., None], axis=2)
+    free = np.zeros(hist.shape[0])
+    found = scan(
+        in_order,
+        arrays.like(total, hist),
+        arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
+        None,
+        arrays.like(free, hist),
+        arrays.like(free, hist),
+        limits,
+        gain,
+        layout,
+    )
+    best = Best(*(arrays.to_numpy(field) for field in found))
+    rank = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")  # place of each code
+    goes_left = np.where(rank <= best.bin[..., None], 1, 0)
+    return best, _with_absent(goes_left, arrays.to_numpy(present))
+
+
+def _with_absent(
+    goes_left: NDArray[np.int64], present: NDArray[np.bool_]
+) -> NDArray[np.int8]:
+    marked = np.where(present, goes_left, -1)
+    marked[..., 0] = -1
+    return marked.astype(np.int8)
+
+
+def _all_subsets(
+    hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
+) -> tuple[Best, NDArray[np.int8]]:
+    """Try every subset that leaves the last level right, in binary counting order.
+
+    Subset m sends level j left where bit j of m is set; the first best one is kept. The last one
+    sends all levels left, against missing values alone.
+    """
+    n_levels = hist.shape[2] - 1
+    numbers = np.append(np.arange(1, 1 << (n_levels - 1)), (1 << n_levels) - 1)
+    masks = (numbers[:, None] >> np.arange(n_levels)) & 1  # (subsets, levels)
+    per_node = max(1, masks.shape[0] * 4 * hist.shape[1] * hist.shape[3])
+    step = max(1, _SLICE_CELLS // per_node)
+    parts = [
+        _score_subsets(hist[a : a + step, ...], total[a : a + step], masks, limits, gain, layout)
+        for a in range(0, hist.shape[0], step)
+    ]
+    chosen, best = zip(*parts, strict=True)
+    joined = Best(*(np.concatenate(field) for field in zip(*best, strict=True)))
+    subset = np.concatenate(chosen)
+    codes = np.concatenate([np.zeros((masks.shape[0], 1), dtype=np.int64), masks], axis=1)
+    present = arrays.to_numpy(hist[..., 0] > 0)
+    return joined, _with_absent(codes[subset], present)
+
+
+def _score_subsets(
+    hist: Array,
+    total: NDArray[np.int64],
+    masks: NDArray[np.int64],
+    limits: Limits,
+    gain: Gain,
+    layout: Layout,
+) -> tuple[NDArray[np.int64], Best]:
+    """Return (number of the best subset (L, G), Best) for a slice of nodes."""
+    xp = arrays.namespace(hist)
+    counts = hist[..., 0]
+    levels = xp.astype(hist[:, :, 1:, :], xp.float64)  # (L, G, levels, S)
+    table = arrays.like(masks, hist, dtype=np.float64)
+    # Whole numbers below 2^53: the product is exact in any order of summation.
+    plain = xp.matmul(table, levels)  # (L, G, subsets, S)
+    missing = xp.astype(hist[:, :, 0, :], xp.float64)[:, :, None, :]
+    left = xp.stack([plain, plain + missing], axis=2)  # (L, G, 2, subsets, S)
+    whole = arrays.like(total, hist, dtype=np.float64)[:, None, None, None, :]
+    right = whole - left
+    has_missing = (counts[:, :, 0] > 0)[:, :, None, None]
+    second = arrays.like(np.array([False, True]), hist)[None, None, :, None]
+    legal = (has_missing | ~second) & (plain[:, :, None, :, 0] > 0.0)
+    for side in (left, right):
+        legal = legal & (side[..., 0] >= max(1, limits.min_rows))
+        legal = legal & (side[..., layout.weight] >= limits.min_weight)
+    sides = [
+        [xp.where(legal, side[..., s], 1.0) for s in range(side.shape[-1])] for side in (left, right)
+    ]
+    score = xp.where(legal, gain(*sides, layout), -float("inf"))
+    shape = (*score.shape[:2], 2 * masks.shape[0])
+    filled = arrays.to_numpy(xp.sum(xp.astype(counts > 0, xp.int64), axis=2))
+    top, place = first_maximum(xp.reshape(score, shape))
+    flat_left = xp.reshape(left, (*shape, left.shape[-1]))
+    own = xp.take_along_axis(flat_left, place[:, :, None, None], axis=2)[:, :, 0, :]
+    number = arrays.to_numpy(place)
+    return number % masks.shape[0], Best(
+        gain=arrays.to_numpy(top),
+        bin=np.zeros(number.shape, dtype=np.int32),
+        next=np.zeros(number.shape, dtype=np.int32),
+        missing_left=number >= masks.shape[0],
+        missing=arrays.to_numpy(counts)[..., 0],
+        varies=filled >= 2,
+        left=arrays.to_numpy(own).astype(np.int64),
+    )

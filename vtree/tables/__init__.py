@@ -1,0 +1,15 @@
+"""The one door through which whatever a user calls a table becomes a float matrix.
+
+====================  =======================================================
+module                what it holds
+====================  =======================================================
+``door``              `read_table` (fit), `encode_table` (predict), `Schema`
+``columns``           frames, mappings and object arrays, column by column
+``matrices``          arrays of one number type: NumPy, array API, sparse
+``levels``            the categories of a column, and labels as level numbers
+====================  =======================================================
+"""
+
+from vtree.tables.door import Schema, Table, encode_table, read_table
+
+__all__ = ["Schema", "Table", "encode_table", "read_table"]

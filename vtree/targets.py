@@ -1,0 +1,161 @@
+"""Targets: y and weights → integer statistics of rows, whose sums are exact in any order.
+
+Real numbers become integers by a power of two, rounded half to even, so that no sum can pass 2^53:
+sums are then exact as int64 and again as float64. Targets are centred first, halfway between the
+extremes, so that a large offset costs no digits. Whole or dyadic weights stay exact, so a weight
+of 3 is the same model as three rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SUM_BITS = 53  # what float64 holds exactly
+_PRODUCT_BITS = 26  # total weight up to which weight times target is formed from two integers
+
+
+class Layout(NamedTuple):
+    """Where the statistics of a row lie among the S planes of a histogram.
+
+    Plane 0 counts rows; plane `weight` is their weight (0 itself where all weigh one); from plane
+    `first` on stand outputs times classes, class weights, or sums of targets with classes = 1.
+    """
+
+    weight: int
+    first: int
+    outputs: int
+    classes: int
+    ordered: int  # the plane whose mean a monotone constraint orders
+    center: float  # of that plane: its mean is center + scale * sum / weight
+    scale: float
+    unit: tuple[float, ...]  # per output, its scale over the largest one
+
+    @property
+    def n_statistics(self) -> int:
+        """S, the number of planes."""
+        return self.first + self.outputs * self.classes
+
+
+class Targets(NamedTuple):
+    """Integer statistics of N rows, O outputs, and how to turn sums back into numbers."""
+
+    label: NDArray[np.int32]  # (N, O) plane of each row's class, (N, 0) for regression
+    weight: Integers | None  # (N,), None where all rows weigh one
+    sums: Integers  # (N, O) centred, scaled, weighted targets, (N, 0) for classes
+    identity: Floats  # (N, O) equal exactly where targets are equal
+    layout: Layout
+    center: Floats  # (O,) zeros for classes
+    scale: Floats  # (O,) a mean is center + scale * sum / weight
+    weight_unit: float  # the weight that one unit of integer weight stands for
+
+
+def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:
+    """Return the statistics of classes.
+
+    codes (N, O): class numbers from 0; n_classes: of each output; weight (N,): positive, or None.
+    """
+    whole, unit = quantise_weights(weight, codes.shape[0])
+    first = 1 if whole is None else 2
+    outputs, classes = len(n_classes), max(n_classes)
+    positive = first + min(1, classes - 1)  # of two classes, the second one is ordered
+    layout = Layout(first - 1, first, outputs, classes, positive, 0.0, 1.0, (1.0,) * outputs)
+    label = first + np.arange(outputs) * classes + codes
+    return Targets(
+        label=label.astype(np.int32),
+        weight=whole,
+        sums=np.zeros((len(codes), 0), dtype=np.int64),
+        identity=codes.astype(np.float64),
+        layout=layout,
+        center=np.zeros(outputs),
+        scale=np.ones(outputs),
+        weight_unit=unit,
+    )
+
+
+def real_targets(y: Floats, weight: Floats | None, *, centred: bool = True) -> Targets:
+    """Return the statistics of real targets.
+
+    y (N, O): finite; weight (N,): positive, or None; centred: False where sums must keep their
+    sign and zero (Poisson).
+    """
+    whole, weight_unit = quantise_weights(weight, y.shape[0])
+    first = 1 if whole is None else 2
+    outputs = y.shape[1]
+    columns = [_quantise(y[:, o], whole, centred) for o in range(outputs)]
+    center = np.asarray([column[1] for column in columns])
+    scale = np.asarray([column[2] for column in columns])
+    unit = tuple((scale / scale.max()).tolist())
+    layout = Layout(first - 1, first, outputs, 1, first, float(center[0]), float(scale[0]), unit)
+    return Targets(
+        label=np.zeros((y.shape[0], 0), dtype=np.int32),
+        weight=whole,
+        sums=np.stack([column[0] for column in columns], axis=1),
+        identity=y + 0.0,
+        layout=layout,
+        center=center,
+        scale=scale,
+        weight_unit=weight_unit,
+    )
+
+
+def ordered_means(total: Integers, layout: Layout) -> Floats:
+    """Return the means that a monotone constraint orders, (M,), from statistics (M, S)."""
+    share = total[:, layout.ordered].astype(np.float64) / total[:, layout.weight]
+    means: Floats = layout.center + share * layout.scale
+    return means
+
+
+def quantise_weights(weight: Floats | None, n_rows: int) -> tuple[Integers | None, float]:
+    """Return (integers (N,), what one of them stands for); None where all weights are equal.
+
+    Weights that are whole multiples of some power of two stay exact if their sum fits; others are
+    rounded, a positive weight never to zero.
+    """
+    if weight is None:
+        return None, 1.0
+    largest = float(weight.max())
+    if float(weight.min()) == largest:
+        return None, largest
+    mantissa, exponent = np.frexp(weight)
+    digits = (mantissa * 2.0**53).astype(np.int64)
+    lowest = int((exponent - 53 + _trailing_zeros(digits)).min())
+    room = SUM_BITS - (n_rows - 1).bit_length()  # bits left for one weight
+    highest = int(exponent.max())
+    step = lowest if highest - lowest <= room else highest - room
+    whole = np.maximum(np.rint(np.ldexp(weight, -step)), 1.0).astype(np.int64)
+    return whole, float(np.ldexp(1.0, step))
+
+
+def _trailing_zeros(digits: Integers) -> NDArray[np.int64]:
+    lowest_bit = digits & -digits
+    return np.frexp(lowest_bit.astype(np.float64))[1].astype(np.int64) - 1
+
+
+def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integers, float, float]:
+    """Return (sums (N,), center, scale) of one output."""
+    low, high = float(y.min()), float(y.max())
+    center = low / 2.0 + high / 2.0 if centred and low != high else (low if centred else 0.0)
+    with np.errstate(over="ignore"):
+        distance = y - center
+    if not np.isfinite(distance).all():  # the two ends of the range of float64
+        distance = np.clip(distance, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+    reach = float(np.abs(distance).max())
+    if reach == 0.0:
+        return np.zeros(y.size, dtype=np.int64), center, 1.0
+    top = int(np.frexp(reach)[1])  # |distance| < 2^top
+    total = y.size if whole is None else int(whole.sum())
+    if whole is None or total.bit_length() <= _PRODUCT_BITS:
+        # weight × integer target: repeating a row and weighing it are the same numbers
+        step = max(top - SUM_BITS + total.bit_length(), -1074)
+        sums = np.rint(np.ldexp(distance, -step)).astype(np.int64)
+        return (sums if whole is None else sums * whole), center, float(np.ldexp(1.0, step))
+    heaviest = int(whole.max()).bit_length()
+    step = max(top + heaviest - SUM_BITS + (y.size - 1).bit_length(), -1074)
+    scaled = np.ldexp(distance, -step) * whole.astype(np.float64)
+    return np.rint(scaled).astype(np.int64), center, float(np.ldexp(1.0, step))
