@@ -79,7 +79,9 @@ def _impurity_of_means(
     gain of its split. Nothing is subtracted, so no impurity is negative and none loses its digits.
     """
     assert criterion.deviance is not None
-    leaf = np.flatnonzero(grown.first_child < 0)
+    by_level = levels(tree.first_child, tree.n_children, tree.root)
+    reached = np.concatenate(by_level)  # an order may have tried splits that it did not keep
+    leaf = reached[tree.first_child[reached] < 0]
     leaf = leaf[np.argsort(grown.start[leaf])]
     owner = np.repeat(leaf, grown.stop[leaf] - grown.start[leaf])
     weight = 1.0 if targets.weight is None else targets.weight[rows]
@@ -92,10 +94,10 @@ def _impurity_of_means(
         loss[leaf] += _exact_sums(own, grown.stop[leaf] - grown.start[leaf]) / outputs
     total = loss
     unit = targets.scale.max() ** criterion.degree
-    first, n_children = tree.first_child, tree.n_children
-    for nodes in reversed(levels(first, n_children, tree.root)):
-        internal = nodes[first[nodes] >= 0]
-        below = total[first[internal]] + total[first[internal] + 1]
+    for nodes in reversed(by_level):
+        internal = nodes[tree.first_child[nodes] >= 0]
+        first = tree.first_child[internal]
+        below = total[first] + total[first + 1]
         total[internal] = below + grown.gain[internal] * unit
     return total
 

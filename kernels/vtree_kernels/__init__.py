@@ -3,3 +3,8 @@
 Kernels take and return bare arrays and numbers and know nothing of `vtree`. Letters of the shapes:
 N rows of the table, R rows in play, G features of a group, B codes, S statistics, L nodes, T trees.
 """
+
+from vtree_kernels._dispatch import kernels, mode
+from vtree_kernels._threads import threads
+
+__all__ = ["kernels", "mode", "threads"]

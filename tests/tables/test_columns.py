@@ -62,6 +62,8 @@ def test_mappings() -> None:
     np.testing.assert_array_equal(read_table(columns).values, [[1, 1, 0], [2, np.nan, 1]])
     with pytest.raises(InputError, match=r"one length.*'a': 2, 'b': 1"):
         read_table({"a": [1, 2], "b": [1]})
+    with pytest.raises(InputTypeError, match=r"but \['b'\] are no sequences"):
+        read_table({"a": [1], "b": 1})
 
 
 @pytest.mark.parametrize("series", [pd.Series([1, 2]), pl.Series([1, 2]), pa.chunked_array([[1]])])

@@ -115,7 +115,7 @@ def test_numbers_of_every_spelling() -> None:
 
 
 def test_float32_frames_stay_float32() -> None:
-    frame = pd.DataFrame({"a": np.float32([0.1, 0.2]), "b": np.float32([1, 2])})
+    frame = pd.DataFrame({"a": np.array([0.1, 0.2], np.float32), "b": np.array([1, 2], np.float32)})
     assert read_table(frame).values.dtype == np.float32
     assert read_table(pl.from_pandas(frame)).values.dtype == np.float32
     assert read_table(frame.assign(c=1)).values.dtype == np.float64
@@ -182,7 +182,7 @@ def test_matrices_with_categories(xp: Any) -> None:
     np.testing.assert_array_equal(xp.to_numpy(table.values), expected)
     np.testing.assert_array_equal(xp.to_numpy(X), numbers)
 
-    later = xp.asarray(np.float32([[3, 1], [2, 1], [9, 1], [-1, 1]]))
+    later = xp.asarray(np.array([[3, 1], [2, 1], [9, 1], [-1, 1]], np.float32))
     codes = encode_table(later, table.schema)
     assert codes.dtype == later.dtype
     np.testing.assert_array_equal(xp.to_numpy(codes)[:, 0], [1, np.nan, np.nan, np.nan])
@@ -191,7 +191,7 @@ def test_matrices_with_categories(xp: Any) -> None:
 
 
 def test_matrices_without_categories_are_not_copied(xp: Any) -> None:
-    X = xp.asarray(np.float32([[1, np.nan]]))
+    X = xp.asarray(np.array([[1, np.nan]], np.float32))
     table = read_table(X)
     assert table.values is X
     assert encode_table(X, table.schema) is X
@@ -287,7 +287,11 @@ def test_the_order_of_rows_does_not_matter(labels: list[str | None], random: Any
     random.shuffle(order)
     shuffled = read_table({"x": [labels[place] for place in order]})
     np.testing.assert_array_equal(shuffled.values, table.values[order])
-    assert _levels(shuffled, 0) == _levels(table, 0) == sorted(set(labels) - {None})
+    assert (
+        _levels(shuffled, 0)
+        == _levels(table, 0)
+        == sorted({label for label in labels if label is not None})
+    )
 
 
 def _levels(table: Table, place: int) -> list[Any]:

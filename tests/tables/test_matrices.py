@@ -105,7 +105,7 @@ def test_masked_arrays() -> None:
 def test_sparse(kind: str, dtype: str) -> None:
     dense = (np.eye(3, 4) * 2).astype(dtype)
     for container in (scipy.sparse.coo_array, scipy.sparse.coo_matrix):
-        values = matrix_of(container(dense).asformat(kind))
+        values = read_table(container(dense).asformat(kind)).values
         assert type(values) is np.ndarray
         assert values.dtype == ("float32" if dtype == "f4" else "float64")
         np.testing.assert_array_equal(values, dense)

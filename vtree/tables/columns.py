@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ from vtree.errors import InputError, InputTypeError
 from vtree.tables.levels import is_missing
 from vtree.tables.matrices import check_shape
 
+_NARWHALS = (nw.DataFrame, nw.LazyFrame, nw.Series)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _COMPLEX = (complex, np.complexfloating)
 _NUMBERS = (bool, int, float, np.bool_, np.number, Decimal, Fraction)
@@ -58,7 +60,8 @@ interface, or mapping from names to sequences of one length
     InputTypeError
         A lazy frame, or names of which some are strings and some are not.
     """
-    if isinstance(X, Mapping):
+    # SciPy's dictionary of keys is a mapping too, but of places.
+    if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
         return _open_mapping(X)
     try:
         table = nw.from_native(X, allow_series=True, pass_through=True)
@@ -78,9 +81,6 @@ interface, or mapping from names to sequences of one length
             "feature) instead."
         )
     return _open_frame(table) if isinstance(table, nw.DataFrame) else None
-
-
-_NARWHALS = (nw.DataFrame, nw.LazyFrame, nw.Series)
 
 
 def columns_of_objects(array: NDArray[Any]) -> Columns:
@@ -127,6 +127,11 @@ def _open_frame(frame: nw.DataFrame[Any]) -> Columns:
 
 def _open_mapping(X: Mapping[Any, Any]) -> Columns:
     names = _names_of(list(X))
+    scalars = [name for name, column in X.items() if not hasattr(column, "__len__")]
+    if scalars:
+        raise InputTypeError(
+            f"X: a mapping must go from names to columns, but {scalars} are no sequences."
+        )
     lengths = {name: len(column) for name, column in X.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"X: the columns must have one length, but their lengths are {lengths}.")

@@ -90,7 +90,9 @@ def read_table(X: Any, *, categorical_features: Any = "from_dtype") -> Table:
     return _read_matrix(table, categorical_features)
 
 
-def encode_table(X: Any, schema: Schema, *, unknown: Unknown = "missing") -> Array:
+def encode_table(
+    X: Any, schema: Schema, *, unknown: Unknown = "missing", owner: str = "Schema"
+) -> Array:
     """Read a table to predict from, by the schema of the training table.
 
     Parameters
@@ -101,6 +103,8 @@ def encode_table(X: Any, schema: Schema, *, unknown: Unknown = "missing") -> Arr
     schema : Schema
     unknown : "missing" or "error"
         What a label that training did not see is: NaN, or an InputError.
+    owner : str
+        Whose schema it is, for messages.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def encode_table(X: Any, schema: Schema, *, unknown: Unknown = "missing") -> Arr
     width = table.shape[1]
     if width != len(schema.levels):
         raise InputError(
-            f"X has {width} features, but Schema is expecting {len(schema.levels)} features as "
+            f"X has {width} features, but {owner} is expecting {len(schema.levels)} features as "
             "input. Pass the columns of the training table, in its order."
         )
     if isinstance(table, Columns):

@@ -52,8 +52,8 @@ def sums_by_key(key: Any, planes: list[Any], n_keys: int) -> Any:
     out = []
     for plane in planes:
         running = xp.concat([zero, xp.cumulative_sum(xp.take(plane, order), dtype=xp.int64)])
-        at_end = xp.take(running, ends)
-        out.append(at_end - xp.concat([zero, at_end[:-1]]))
+        borders = xp.concat([zero, xp.take(running, ends)])
+        out.append(borders[1:] - borders[:-1])
     return xp.stack(out, axis=1)
 
 

@@ -1,0 +1,102 @@
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from array_api_compat import is_torch_namespace
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from vtree_kernels._threads import threads
+from vtree_kernels.route import route
+from vtree_kernels.route.cpu import CHUNK
+
+
+@dataclass(frozen=True)
+class Case:
+    n_rows: int = 200
+    n_codes: int = 9
+    # (rows before the node, rows of the node) one after another
+    segments: tuple[tuple[int, int], ...] = ((3, 40), (0, 0), (10, 25), (0, 1), (5, 60))
+    kinds: tuple[int, ...] = (0, 1, 2)
+    n_children: int = 2
+    skewed: bool = False
+
+    def arguments(self) -> tuple[Any, ...]:
+        draw = np.random.default_rng(self.n_rows + self.n_codes)
+        codes = draw.integers(0, 2 if self.skewed else self.n_codes, (self.n_rows, 3))
+        codes = codes.astype(np.uint8 if self.n_codes <= 256 else np.uint16)
+        rows = draw.permutation(self.n_rows).astype(np.int32)
+        lengths = np.asarray(self.segments, dtype=np.int64).reshape(-1)
+        ends = np.cumsum(lengths)
+        n_nodes = len(self.segments)
+        kind = draw.choice(self.kinds, n_nodes).astype(np.int8)
+        bin = draw.integers(0, self.n_codes, n_nodes).astype(np.int32)
+        missing_child = draw.integers(0, self.n_children, n_nodes).astype(np.int32)
+        map_offset = np.where(kind > 0, np.cumsum(kind > 0) - 1, -1) * self.n_codes
+        map_offset = np.where(kind > 0, map_offset, -1).astype(np.int64)
+        size = int((kind > 0).sum()) * self.n_codes
+        branch_map = draw.integers(0, self.n_children, size).astype(np.uint8)
+        column = draw.integers(0, 3, n_nodes)
+        rule = (column, kind, bin, missing_child, map_offset, branch_map, self.n_children)
+        return (rows, ends[::2], ends[1::2], codes, *rule)
+
+
+CASES = {
+    "all kinds": Case(),
+    "thresholds": Case(kinds=(0,)),
+    "multiway": Case(kinds=(2,), n_children=5),
+    "wide codes": Case(n_codes=1000),
+    "one bin": Case(skewed=True),
+    "one row": Case(n_rows=1, segments=((0, 1),)),
+    "whole table": Case(segments=((0, 200),)),
+    "empty nodes": Case(segments=((3, 0), (4, 0))),
+    "no nodes": Case(segments=()),
+    "no rows": Case(n_rows=0, segments=((0, 0),)),
+}
+
+
+def _definition(arguments: tuple[Any, ...]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    rows, start, stop, codes, column, kind, bin, missing, offset, table, n_children = arguments
+    out, counts = rows.copy(), np.zeros((start.size, n_children), dtype=np.int64)
+    for l in range(start.size):
+        children: list[list[int]] = [[] for _ in range(n_children)]
+        for row in rows[start[l] : stop[l]]:
+            code = int(codes[row, column[l]])
+            mapped = table[offset[l] + code] if kind[l] > 0 else int(code > bin[l])
+            children[missing[l] if code == 0 else mapped].append(row)
+        out[start[l] : stop[l]] = [row for child in children for row in child]
+        counts[l] = [len(child) for child in children]
+    return out, counts
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
+    arguments = CASES[name].arguments()
+    expected_rows, expected_counts = _definition(arguments)
+    rows, start, stop, codes, *rule = arguments
+    if codes.dtype == np.uint16 and is_torch_namespace(xp.xp):
+        codes = codes.astype(np.int32)
+    own_rows, own_counts = route.reference(xp.asarray(rows), start, stop, xp.asarray(codes), *rule)
+    assert own_rows.dtype == xp.xp.int32
+    assert_same_bits(xp.to_numpy(own_rows), expected_rows)
+    assert_same_bits(own_counts, expected_counts)
+    native_rows, native_counts = route.twin("cpu")(*arguments)
+    assert native_rows.dtype == np.int32
+    assert_same_bits(native_rows, expected_rows)
+    assert_same_bits(native_counts, expected_counts)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_large_nodes_keep_the_order_of_rows(count: int) -> None:
+    n_rows = 5 * CHUNK
+    segments = ((100, 3 * CHUNK + 17), (0, 5), (1, CHUNK + 1))
+    arguments = Case(n_rows=n_rows, segments=segments, n_children=3, kinds=(2,)).arguments()
+    before = arguments[0].copy()
+    with threads(count):
+        rows, counts = route.twin("cpu")(*arguments)
+    expected_rows, expected_counts = route.reference(*arguments)
+    assert_same_bits(rows, expected_rows)
+    assert_same_bits(counts, expected_counts)
+    assert_same_bits(arguments[0], before, "the caller's rows")

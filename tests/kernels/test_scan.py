@@ -1,0 +1,173 @@
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.targets import Layout
+from vtree_kernels._threads import threads
+from vtree_kernels.histogram import histogram
+from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan.reference import first_maximum
+
+
+@dataclass(frozen=True)
+class Case:
+    criterion: str = "gini"
+    classes: int = 2
+    outputs: int = 1
+    n_rows: int = 300
+    n_nodes: int = 4  # their rows shrink from one to the next, the last may have none
+    n_codes: int = 12
+    missing: float = 0.2
+    weighted: bool = False
+    limits: Limits = Limits()
+    monotone: tuple[int, ...] | None = None
+    allowed: bool = False  # one candidate a node and feature
+    skewed: bool = False
+
+    @property
+    def regression(self) -> bool:
+        return self.criterion in REGRESSION
+
+    def layout(self) -> Layout:
+        first = 2 if self.weighted else 1
+        classes = 1 if self.regression else self.classes
+        ordered = first if self.regression else first + min(1, classes - 1)
+        unit = tuple(2.0**-o for o in range(self.outputs))
+        return Layout(first - 1, first, self.outputs, classes, ordered, 0.25, 0.5, unit)
+
+    def _rows(self, draw: Any) -> tuple[Any, ...]:
+        layout, shape = self.layout(), (self.n_rows, self.outputs)
+        weight = draw.integers(1, 50, self.n_rows) if self.weighted else None
+        if self.regression:
+            low = 0 if self.criterion == "poisson" else -20
+            sums = draw.integers(low, 20, shape)
+            return np.zeros((self.n_rows, 0), dtype=np.int32), weight, sums
+        label = layout.first + np.arange(self.outputs) * self.classes
+        label = label + np.minimum(draw.geometric(0.3, shape) - 1, self.classes - 1)
+        return label.astype(np.int32), weight, np.zeros((self.n_rows, 0), dtype=np.int64)
+
+    def arguments(self) -> tuple[Any, ...]:
+        draw = np.random.default_rng(self.n_codes + self.classes + self.n_rows)
+        codes = draw.integers(1, self.n_codes, (self.n_rows, 3))
+        codes[:, 2] = 3 if self.skewed else codes[:, 0]  # a duplicate, or one bin for all
+        codes[draw.random(codes.shape) < self.missing] = 0
+        start = np.arange(self.n_nodes) * (self.n_rows // max(1, self.n_nodes))
+        stop = np.maximum(start, self.n_rows - 80 * np.arange(self.n_nodes))
+        rows = draw.permutation(self.n_rows).astype(np.int32)
+        n_statistics = self.layout().n_statistics
+        own = (codes, rows, start, stop, *self._rows(draw), self.n_codes, n_statistics)
+        hist = histogram.reference(*own)
+        total = hist[:, 0].sum(axis=1)
+        allowed = draw.integers(-1, self.n_codes, hist.shape[:2]) * int(self.allowed)
+        middle = draw.normal(size=self.n_nodes)
+        lower = middle - np.where(draw.random(self.n_nodes) < 0.5, np.inf, 1.0)
+        upper = middle + np.where(draw.random(self.n_nodes) < 0.5, np.inf, 2.0)
+        monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
+        tables = CLASSIFICATION | REGRESSION  # type: ignore[operator]
+        rest = (monotone, lower, upper, self.limits, tables[self.criterion].gain, self.layout())
+        return (hist, total, allowed.astype(np.int32), *rest)
+
+
+CRITERIA = [*CLASSIFICATION, *REGRESSION]
+CASES = {name: Case(name) for name in CRITERIA}
+CASES |= {f"weighted {name}": Case(name, weighted=True, classes=3) for name in CRITERIA}
+CASES |= {f"outputs {name}": Case(name, outputs=2, classes=3) for name in CRITERIA}
+CASES |= {
+    "many classes": Case("entropy", classes=100, n_rows=500),
+    "no missing": Case(missing=0.0),
+    "all missing": Case(missing=1.0),
+    "few rows": Case(limits=Limits(min_rows=40)),
+    "little weight": Case(weighted=True, limits=Limits(min_weight=1500.5)),
+    "rising": Case("squared_error", monotone=(1, 0, -1)),
+    "falling": Case("poisson", weighted=True, monotone=(-1, -1, 1)),
+    "rising classes": Case("entropy", weighted=True, monotone=(1, -1, 0)),
+    "drawn": Case(allowed=True),
+    "drawn, limited": Case("squared_error", allowed=True, limits=Limits(min_rows=10)),
+    "one bin": Case(skewed=True, missing=0.0),
+    "one bin and missing": Case(skewed=True),
+    "one row": Case(n_rows=1, n_nodes=1),
+    "no rows": Case(n_rows=0, n_nodes=2),
+    "no nodes": Case(n_nodes=0),
+    "wide": Case("gini", n_codes=1000),
+}
+
+
+def _definition(case: Case, l: int, g: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Say the contract again, one candidate at a time: (gain, bin, missing left)."""
+    hist, total, allowed, monotone, lower, upper, limits, gain, layout = arguments
+    best = (-np.inf, 0, False)
+    for with_missing in (False, True) if hist[l, g, 0, 0] else (False,):
+        for b in range(1, hist.shape[2]):
+            values = hist[l, g, 1 : b + 1].sum(axis=0)
+            left = values + hist[l, g, 0] * with_missing
+            sides = left.astype(float), (total[l] - left).astype(float)
+            legal = values[0] > 0 and allowed[l, g] in (0, b)
+            legal &= min(side[0] for side in sides) >= max(1, limits.min_rows)
+            legal &= min(side[layout.weight] for side in sides) >= limits.min_weight
+            if legal and monotone is not None and monotone[g]:
+                shares = [side[layout.ordered] / side[layout.weight] for side in sides]
+                means = [layout.center + share * layout.scale for share in shares]
+                legal = (means[1] - means[0]) * monotone[g] >= 0
+                legal &= lower[l] <= min(means) and max(means) <= upper[l]
+            # One-element arrays: `choose` and `log` of the array form take no bare numbers.
+            score = float(gain(*(side[:, None] for side in sides), layout)[0]) if legal else -np.inf
+            if score > best[0]:
+                best = (score, b, with_missing)
+    return best
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_twins_agree(name: str, xp: Namespace) -> None:
+    arguments = CASES[name].arguments()
+    native = scan.twin("cpu")(*arguments)
+    hist, total, allowed, monotone, lower, upper, *rest = arguments
+    own = [xp.asarray(hist), xp.asarray(total), xp.asarray(allowed)]
+    own += [None if monotone is None else xp.asarray(monotone), xp.asarray(lower)]
+    found = scan.reference(*own, xp.asarray(upper), *rest)
+    for field, mine, theirs in zip(Best._fields, found, native, strict=True):
+        assert_same_bits(xp.to_numpy(mine), theirs, field)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_contract_holds(name: str) -> None:
+    case = CASES[name] if name != "wide" else replace(CASES[name], n_codes=300)
+    arguments = case.arguments()
+    hist = arguments[0]
+    found = scan.twin("cpu")(*arguments)
+    for l, g in np.ndindex(*hist.shape[:2]):
+        gain, bin, missing_left = _definition(case, l, g, arguments)
+        assert (found.gain[l, g], found.bin[l, g], found.missing_left[l, g]) == (
+            gain,
+            bin,
+            missing_left,
+        )
+        left = hist[l, g, 1 : bin + 1].sum(axis=0) + hist[l, g, 0] * missing_left
+        np.testing.assert_array_equal(found.left[l, g], left)
+        filled = np.flatnonzero(hist[l, g, :, 0])
+        later = filled[filled > bin]
+        assert found.next[l, g] == (later[later > 0][0] if (later > 0).any() else 0)
+        assert found.missing[l, g] == hist[l, g, 0, 0]
+        assert found.varies[l, g] == (filled.size >= 2)
+
+
+def test_threads_do_not_matter() -> None:
+    arguments = Case("entropy", classes=20, n_codes=256, n_rows=4000, n_nodes=30).arguments()
+    with threads(1):
+        expected = scan.twin("cpu")(*arguments)
+    with threads(4):
+        found = scan.twin("cpu")(*arguments)
+    for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+        assert_same_bits(mine, theirs, field)
+
+
+def test_first_maximum_takes_the_first_of_equals(xp: Namespace) -> None:
+    table: NDArray[np.float64] = np.array([[1.0, 3.0, 3.0], [-np.inf] * 3, [2.0, 1.0, 2.0]])
+    largest, place = first_maximum(xp.asarray(table))
+    np.testing.assert_array_equal(xp.to_numpy(largest), [3.0, -np.inf, 2.0])
+    np.testing.assert_array_equal(xp.to_numpy(place), [1, 0, 0])

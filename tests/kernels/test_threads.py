@@ -1,0 +1,97 @@
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from vtree_kernels import _threads
+
+ROOT = Path(__file__).resolve().parents[2]
+MUCH = 1 << 40  # work enough for any number of threads
+
+
+@pytest.fixture
+def four_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "available", lambda: 4)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 1000])
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_each_task_runs_once(count: int, workers: int) -> None:
+    calls: list[int] = []
+    with _threads.threads(workers):
+        _threads.run(calls.append, count, work=MUCH)
+    assert sorted(calls) == list(range(count))
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_small_work_stays_with_the_caller() -> None:
+    names = set()
+    _threads.run(lambda _: names.add(threading.current_thread().name), 50, work=10)
+    assert names == {threading.current_thread().name}
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_a_limit_holds_inside_only() -> None:
+    assert _threads.useful(MUCH) == 4
+    with _threads.threads(3):
+        assert _threads.useful(MUCH) == 3
+        assert _threads.useful(2 * _threads.UPDATES_PER_THREAD) == 2
+        with _threads.threads(None):
+            assert _threads.useful(MUCH) == 4
+        assert _threads.useful(MUCH) == 3
+    assert _threads.useful(MUCH) == 4
+    assert _threads.useful(0) == 1
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_all_threads_of_the_limit_work_at_once() -> None:
+    together = threading.Barrier(4, timeout=60)
+    _threads.run(lambda _: together.wait(), 4, work=MUCH)
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_an_error_in_a_task_reaches_the_caller() -> None:
+    def task(index: int) -> None:
+        if index == 7:
+            raise ArithmeticError("task 7")
+
+    with pytest.raises(ArithmeticError, match="task 7"):
+        _threads.run(task, 20, work=MUCH)
+    test_each_task_runs_once(100, 4)  # and the pool is not the worse for it
+
+
+def test_available_counts_what_the_process_may_use() -> None:
+    assert 1 <= _threads.available() <= (os.cpu_count() or 1)
+
+
+# A pool whose threads run, a fork, and the same work in the child: exit code 0 says that it ended.
+FORK = """
+import os, sys
+import numpy as np
+from vtree_kernels import _threads
+from vtree_kernels.bincode import bincode
+values, edges = np.arange(200_000.0)[:, None], np.arange(255.0)
+def encode():
+    with _threads.threads(2):
+        return bincode(values, [0], edges, [0, 255], np.uint16)
+before = encode()
+child = os.fork()
+if child == 0:
+    os._exit(0 if (encode() == before).all() else 3)
+assert (encode() == before).all()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.timeout(120)
+def test_kernels_survive_a_fork() -> None:
+    packages = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+    # Python 3.12 warns of every fork with threads, which is the case this is about.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK]
+    environment = os.environ | {"PYTHONPATH": packages}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=100)
+    assert run.returncode == 0, run.stderr.decode()

@@ -1,0 +1,123 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from vtree_kernels._threads import threads
+from vtree_kernels.traverse import traverse
+
+N_LEVELS = 6
+SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -5e-324, 1.7e308, 0.5, 1.0]
+
+Nodes = tuple[NDArray[Any], ...]
+
+
+def _forest(n_trees: int, n_splits: int, seed: int = 0) -> Nodes:
+    """Draw trees over features 0, 1 (numbers) and 2 (levels), any kind of split."""
+    draw = np.random.default_rng(seed)
+    nodes: list[list[float]] = []  # feature, kind, threshold, first_child, missing_child, offset
+    roots, maps = [], []
+    leaf = [-1, 0, 0.0, -1, -1, -1]
+    for _ in range(n_trees):
+        roots.append(len(nodes))
+        nodes.append(leaf.copy())
+        leaves = [len(nodes) - 1]
+        for _ in range(n_splits):
+            node = leaves.pop(draw.integers(len(leaves)))
+            kind = int(draw.integers(3))
+            n_children = 2 if kind < 2 else 4
+            first, missing = len(nodes), int(draw.integers(-1, n_children))
+            feature = int(draw.integers(2)) if kind == 0 else 2
+            offset = -1 if kind == 0 else len(maps)
+            if kind:
+                maps += draw.integers(0, n_children, N_LEVELS + 1).tolist()
+            nodes[node] = [feature, kind, draw.choice(SPECIAL[1:]), first, missing, offset]
+            nodes += [leaf.copy() for _ in range(n_children)]
+            leaves += range(first, first + n_children)
+    table = np.array(nodes)
+    dtypes = (np.int32, np.int8, np.float64, np.int32, np.int32, np.int64)
+    arrays = [table[:, i].astype(dtype) for i, dtype in enumerate(dtypes)]
+    return (np.array(roots, np.int32), *arrays, np.array(maps, dtype=np.uint8))
+
+
+def _values(n_rows: int, dtype: Any = np.float64, seed: int = 1) -> NDArray[Any]:
+    draw = np.random.default_rng(seed)
+    numbers = draw.choice(SPECIAL, (n_rows, 2))
+    levels = draw.choice([*range(N_LEVELS), np.nan], (n_rows, 1))
+    with np.errstate(over="ignore"):
+        return np.concatenate([numbers, levels], axis=1).astype(dtype)
+
+
+def _definition(values: NDArray[Any], nodes: Nodes) -> NDArray[np.int32]:
+    root, feature, kind, threshold, first_child, missing_child, offset, table = nodes
+    out = np.empty((values.shape[0], root.size), dtype=np.int32)
+    for row, numbers in enumerate(values):
+        for t, node in enumerate(root):
+            while feature[node] >= 0:
+                x = float(numbers[feature[node]])
+                if np.isnan(x):
+                    child = missing_child[node]
+                elif kind[node] == 0:
+                    child = 0 if x <= threshold[node] else 1
+                else:
+                    child = table[offset[node] + int(x) + 1]
+                if child < 0:
+                    break
+                node = first_child[node] + child
+            out[row, t] = node
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n_rows", "n_trees", "n_splits"),
+    [(200, 3, 20), (0, 2, 5), (1, 1, 8), (30, 1, 0), (60, 40, 1)],
+)
+def test_twins_and_definition_agree(
+    n_rows: int, n_trees: int, n_splits: int, dtype: Any, xp: Namespace
+) -> None:
+    nodes, values = _forest(n_trees, n_splits), _values(n_rows, dtype)
+    expected = _definition(values, nodes)
+    leaves = traverse.reference(xp.asarray(values), *nodes)
+    assert leaves.dtype == xp.xp.int32
+    assert_same_bits(xp.to_numpy(leaves), expected)
+    native = traverse.twin("cpu")(values, *nodes)
+    assert native.dtype == np.int32
+    assert_same_bits(native, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_any_layout_of_values(dtype: Any) -> None:
+    nodes, values = _forest(2, 15), _values(100, dtype)
+    expected = traverse.reference(values, *nodes)
+    strided = np.repeat(np.repeat(values, 2, axis=0), 3, axis=1)[::2, ::3]
+    for layout in (np.asfortranarray(values), strided):
+        assert_same_bits(traverse.twin("cpu")(layout, *nodes), expected)
+        assert_same_bits(traverse.reference(layout, *nodes), expected)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_threads_do_not_matter(count: int) -> None:
+    nodes, values = _forest(3, 30), _values(20_000)
+    with threads(count):
+        assert_same_bits(traverse.twin("cpu")(values, *nodes), traverse.reference(values, *nodes))
+
+
+def test_a_deep_chain_needs_no_stack() -> None:
+    depth = 5000
+    inner = np.arange(2 * depth + 1) % 2 == 0
+    inner[-1] = False
+    feature = np.where(inner, 0, -1).astype(np.int32)
+    kind = np.zeros(feature.size, dtype=np.int8)
+    threshold = np.where(inner, np.arange(feature.size) / 2.0, 0.0)
+    first = np.where(inner, np.arange(feature.size) + 1, -1).astype(np.int32)
+    nothing = np.full(feature.size, -1)
+    rest = (nothing.astype(np.int32), nothing.astype(np.int64), np.empty(0, dtype=np.uint8))
+    values = np.array([[0.0], [depth / 2], [np.inf], [np.nan]])
+    nodes = (np.zeros(1, dtype=np.int32), feature, kind, threshold, first, *rest)
+    expected = [[1], [depth + 1], [2 * depth], [0]]
+    np.testing.assert_array_equal(traverse.twin("cpu")(values, *nodes), expected)
+    np.testing.assert_array_equal(traverse.reference(values, *nodes), expected)

@@ -1,0 +1,36 @@
+"""vtree: one tree builder, written once over the array API, for every classic tree system.
+
+The letters of all shapes: N rows, F features, B bins, S statistics, K classes or outputs, L live
+nodes of the frontier, M nodes, T trees.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "DecisionTreeClassifier": "vtree.estimators.decision_tree",
+    "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+    "backends": "vtree.backends",
+    "digest": "vtree.estimators.persistence",
+    "export_text": "vtree.explain.text",
+    "kernels": "vtree_kernels",
+    "load": "vtree.estimators.persistence",
+    "save": "vtree.estimators.persistence",
+    "warmup": "vtree.backends",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'vtree' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,257 @@
+"""What all single-tree estimators share: the way from a user's table to a `Tree` and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
+
+from vtree.arrays import Array
+from vtree.best_first import BestFirst
+from vtree.binning import Bins, bin_table
+from vtree.criteria import Criterion
+from vtree.errors import InputError
+from vtree.estimators.devices import answer, place
+from vtree.estimators.limits import Amounts, amounts, feature_count
+from vtree.estimators.view import TreeView, importances, paths
+from vtree.finish import finish
+from vtree.growth import Plan, Stops, grow, level_order
+from vtree.predict import leaves
+from vtree.prune import cost_complexity_path, prune_cost_complexity
+from vtree.sampling import Draw
+from vtree.splits import Search
+from vtree.tables import Schema, encode_table, read_table
+from vtree.targets import Targets
+from vtree.tree import Tree
+from vtree_kernels import threads
+from vtree_kernels.scan import Limits
+
+Floats = NDArray[np.float64]
+
+_EPSILON = float(np.finfo(np.float64).eps)  # how far a decrease may fall short of its minimum
+
+
+class Prepared(NamedTuple):
+    """A training set past the door."""
+
+    values: Array  # (N, F) where the engine works, rows without weight left out
+    schema: Schema
+    targets: Targets
+    n_rows: int  # of the table as it came
+    total_weight: float
+
+
+class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators that fit one tree; use a derived class."""
+
+    _criteria: Any
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        raise NotImplementedError
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True
+    ) -> TreeEstimator:
+        """Grow a tree on the rows of X.
+
+        Parameters
+        ----------
+        X : (N, F) table
+            NumPy and other arrays, pandas, polars or Arrow frames, lists of rows, sparse matrices.
+            NaN and other marks of missing values are welcome, infinities are ordinary numbers.
+        y : (N,) or (N, outputs)
+            Labels, or real targets.
+        sample_weight : (N,), optional
+            Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
+            many copies of the row.
+        check_input : bool
+            Accepted for scikit-learn's sake; input is always checked.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError, InputTypeError
+            Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
+        """
+        with _unchanged_on_error(self), threads(_thread_count(self.n_jobs)):
+            data = self._prepare(X, y, sample_weight)
+            self._remember(X, data)
+            self.grown_ = self._grow(data)
+        return self
+
+    def _remember(self, X: Any, data: Prepared) -> None:
+        _check_feature_names(self, X, reset=True)
+        if not hasattr(self, "feature_names_in_") and data.schema.names is not None:
+            self.feature_names_in_ = np.asarray(data.schema.names, dtype=object)
+        self.n_features_in_ = len(data.schema.levels)
+        self.schema_ = data.schema
+        self.max_features_ = feature_count(self.max_features, self.n_features_in_)
+
+    def _read(self, X: Any) -> tuple[Array, Schema]:
+        if sparse.issparse(X) and np.isnan(X.data).any():
+            raise InputError(
+                "Input X contains NaN. Missing values are accepted in dense tables only: "
+                "pass X.toarray()."
+            )
+        table = read_table(X, categorical_features=self.categorical_features)
+        return place(table.values, self.device), table.schema
+
+    def _grow(self, data: Prepared) -> Tree:
+        """Bin, grow, finish and prune."""
+        criterion: Criterion = self._criteria[self.criterion]
+        limits = amounts(self, data.n_rows, data.total_weight)
+        bins = self._bin(data)
+        monotone = self._monotone(data)
+        draw = self._draw()
+        targets = data.targets
+        least = limits.min_weight / targets.weight_unit
+        search = Search(criterion, targets.layout, Limits(limits.min_leaf, least), draw, monotone)
+        stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
+        plan = Plan(search, stops, self.histogram_budget)
+        if self.max_leaf_nodes is None:
+            grown, rows, branch_map = grow(bins, targets, plan, level_order)
+        else:
+            order = BestFirst(self.max_leaf_nodes)
+            grown, rows, branch_map = grow(bins, targets, plan, order)
+            grown = order.trim(grown)
+        tree = finish(grown, rows, branch_map, targets, criterion)
+        return prune_cost_complexity(tree, self.ccp_alpha)
+
+    def _bin(self, data: Prepared) -> Bins:
+        levels = [-1 if each is None else each.size for each in data.schema.levels]
+        return bin_table(
+            data.values,
+            np.asarray(levels, dtype=np.int64),
+            max_bins=self.max_bins,
+            weight=data.targets.weight,
+            names=data.schema.names,
+        )
+
+    def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
+        return None
+
+    def _draw(self) -> Draw:
+        random_threshold = self.splitter == "random"
+        if not random_threshold and self.max_features_ >= self.n_features_in_:
+            return Draw()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return Draw(seed, self.max_features_, random_threshold)
+
+    def _encode(self, X: Any) -> Array:
+        """Read a table to predict from; where the engine works."""
+        check_is_fitted(self)
+        _check_feature_names(self, X, reset=False)
+        values = encode_table(
+            X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
+        )
+        return place(values, self.device)
+
+    def _leaves(self, X: Any) -> NDArray[np.int32]:
+        with threads(_thread_count(self.n_jobs)):
+            values = self._encode(X)
+            return leaves(self.grown_, values)[:, 0]
+
+    def apply(self, X: Any, check_input: bool = True) -> Array:
+        """Return the number of the leaf that each row comes to, (N,) int64."""
+        return answer(self._leaves(X).astype(np.int64), X)
+
+    def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:
+        """Return which nodes each row passes, a sparse matrix (N, nodes) of zeros and ones."""
+        return paths(self.grown_, self._leaves(X))
+
+    def get_depth(self) -> int:
+        """Return the distance from the root to the farthest leaf."""
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    @property
+    def tree_(self) -> TreeView:
+        """The fitted tree with the attributes of scikit-learn's, see `TreeView`."""
+        check_is_fitted(self)
+        return TreeView(self.grown_, self.n_features_in_, self._class_counts())
+
+    def _class_counts(self) -> NDArray[np.int64]:
+        return np.ones(self.n_outputs_, dtype=np.int64)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Each feature's share of the decrease of impurity, (F,), summing to one (or all zero)."""
+        check_is_fitted(self)
+        return importances(self.grown_, self.n_features_in_)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the subtrees of minimal cost-complexity pruning for a tree grown on X and y.
+
+        Returns
+        -------
+        Bunch with `ccp_alphas` and `impurities`, each (subtrees,): the alpha from which a subtree
+        is the best one, and the total impurity of its leaves.
+        """
+        whole = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0})
+        path = cost_complexity_path(whole.fit(X, y, sample_weight).grown_)
+        return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "grown_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
+        super().__setstate__({name: _native(value) for name, value in state.items()})
+
+
+def _native(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        return value.astype(value.dtype.newbyteorder("="))
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        fields = [tuple(map(_native, f)) if type(f) is tuple else _as_native(f) for f in value]
+        return value._make(fields)
+    return value
+
+
+def _as_native(field: Any) -> Any:
+    if isinstance(field, np.ndarray) and not field.dtype.isnative:
+        return field.astype(field.dtype.newbyteorder("="))
+    return field
+
+
+def _least_gain(limits: Amounts, targets: Targets, criterion: Criterion) -> float:
+    """Return the least total decrease that reaches `min_impurity_decrease`."""
+    if limits.min_decrease <= 0.0:
+        return -np.inf
+    weight = limits.total_weight / targets.weight_unit
+    return (limits.min_decrease - _EPSILON) * weight / float(targets.scale.max()) ** criterion.degree
+
+
+def _thread_count(n_jobs: int | None) -> int | None:
+    return None if n_jobs is None or n_jobs < 0 else n_jobs
+
+
+@contextmanager
+def _unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Give back all attributes if what is inside fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,326 @@
+"""`DecisionTreeClassifier` and `DecisionTreeRegressor`: CART with scikit-learn's parameters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Hidden, StrOptions
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.errors import InputError
+from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.devices import answer
+from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.targets import as_columns, check_counts, class_codes, row_weights
+from vtree.histogram import DEFAULT_BUDGET
+from vtree.targets import class_targets, real_targets
+
+
+def _kept_rows(
+    values: Array, weight: NDArray[np.float64] | None
+) -> tuple[Array, NDArray[np.int64] | slice]:
+    """Return (values without rows of weight zero, which rows were kept)."""
+    if weight is None or (weight > 0.0).all():
+        return values, slice(None)
+    rows = np.flatnonzero(weight > 0.0)
+    return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
+
+
+def _check_monotone(cst: Any, estimator: TreeEstimator, prepared: Prepared) -> NDArray[np.int8]:
+    """Return `monotonic_cst` as (F,) int8, checked."""
+    if prepared.targets.layout.outputs > 1:
+        raise InputError("Monotonicity constraints are not supported with multiple outputs")
+    directions = np.asarray(cst)
+    n_features = len(prepared.schema.levels)
+    if directions.shape != (n_features,):
+        raise InputError(
+            f"monotonic_cst has shape {directions.shape[0] if directions.ndim else 0} but the "
+            f"input data X has {n_features} features."
+        )
+    if not np.isin(directions, [-1, 0, 1]).all():
+        raise InputError(
+            "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+            f"{np.unique(directions)}"
+        )
+    if prepared.targets.layout.classes > 2:
+        raise InputError("Monotonicity constraints are not supported with multiclass classification")
+    for feature, levels in enumerate(prepared.schema.levels):
+        if levels is not None and directions[feature] != 0:
+            raise InputError(
+                f"monotonic_cst[{feature}] is {directions[feature]}, but column {feature} holds "
+                "categories, which have no order; set it to 0"
+            )
+    return directions.astype(np.int8)
+
+
+class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):  # type: ignore[misc]
+    """A classification tree (CART), grown level by level from histograms.
+
+    Up to `max_bins` distinct values a feature the search is exact; beyond, features are cut at
+    quantiles. Missing values and categories need no preparation: both sides are tried for missing
+    values, and subsets of levels for categories.
+
+    Parameters
+    ----------
+    criterion : "gini", "entropy", "log_loss" or "twoing"
+    splitter : "best" or "random" (one random threshold a feature)
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
+        As in scikit-learn.
+    max_bins : int or None
+        The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
+    categorical_features : "from_dtype", None, mask, indices or names
+        "from_dtype" takes the columns of strings and categories of a data frame.
+    unknown_categories : "missing" or "error"
+        What a level that training did not see is at predict time.
+    device : "auto", "cpu", "cuda" or "cuda:N"
+        Where to work; it never changes the model.
+    n_jobs : int or None
+        The most threads to use; None and −1 stand for all cores. It never changes the model.
+    histogram_budget : int
+        Bytes that the histograms of a level may take.
+
+    Attributes
+    ----------
+    classes_ : (K,) labels, sorted; a list of them for several outputs
+    n_classes_ : int, or (outputs,) ints
+    n_outputs_, n_features_in_, max_features_ : int
+    feature_names_in_ : (F,) str, if X had names
+    grown_ : `vtree.tree.Tree`, the tree itself
+    tree_ : the tree as scikit-learn shows it
+    feature_importances_ : (F,)
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vtree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> model.predict(X[:3]), round(model.score(X, y), 3)
+    (array([0, 0, 0]), 0.96)
+    """
+
+    _criteria = CLASSIFICATION
+    _parameter_constraints: dict[str, list[Any]] = {
+        **CONSTRAINTS,
+        "criterion": [StrOptions(set(CLASSIFICATION))],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.unknown_categories = unknown_categories
+        self.device = device
+        self.n_jobs = n_jobs
+        self.histogram_budget = histogram_budget
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(TreeEstimator.fit)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        values, schema = self._read(X)
+        labels = as_columns(y, numeric=False)
+        weight = row_weights(sample_weight, self.class_weight, labels, values.shape[0])
+        classes, codes = class_codes(labels)
+        n_classes = [own.size for own in classes]
+        several = labels.shape[1] > 1
+        self.classes_ = classes if several else classes[0]
+        self.n_classes_ = np.asarray(n_classes) if several else n_classes[0]
+        self.n_outputs_ = len(classes)
+        values, kept = _kept_rows(values, weight)
+        total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
+        targets = class_targets(codes[kept], n_classes, None if weight is None else weight[kept])
+        return Prepared(values, schema, targets, labels.shape[0], total)
+
+    def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
+        if self.monotonic_cst is None:
+            return None
+        return _check_monotone(self.monotonic_cst, self, data)
+
+    def _class_counts(self) -> NDArray[np.int64]:
+        return np.atleast_1d(np.asarray(self.n_classes_, dtype=np.int64))
+
+    def _shares(self, X: Any) -> list[NDArray[np.float64]]:
+        leaf = self._leaves(X)
+        counts = self._class_counts()
+        whole = np.reshape(self.grown_.value[leaf], (-1, counts.size, int(counts.max())))
+        return [whole[:, output, :count] for output, count in enumerate(counts.tolist())]
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """Return the share of each class in the row's leaf, (N, K); a list for several outputs."""
+        shares = [answer(share, X) for share in self._shares(X)]
+        return shares if isinstance(self.classes_, list) else shares[0]
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
+        with np.errstate(divide="ignore"):
+            logs = [answer(np.log(share), X) for share in self._shares(X)]
+        return logs if isinstance(self.classes_, list) else logs[0]
+
+    def predict(self, X: Any, check_input: bool = True) -> Array:
+        """Return the most frequent class of the row's leaf, (N,) or (N, outputs)."""
+        shares = self._shares(X)
+        if not isinstance(self.classes_, list):
+            return answer(self.classes_[np.argmax(shares[0], axis=1)], X)
+        chosen = [
+            own[np.argmax(share, axis=1)] for own, share in zip(self.classes_, shares, strict=True)
+        ]
+        return answer(np.stack(chosen, axis=1), X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  # type: ignore[misc]
+    """A regression tree (CART), grown level by level from histograms.
+
+    See `DecisionTreeClassifier` for all parameters but the criterion.
+
+    Parameters
+    ----------
+    criterion : "squared_error", "friedman_mse" (the same) or "poisson"
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984, chapter 8.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from vtree import DecisionTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    >>> model.get_n_leaves(), round(model.score(X, y), 3)
+    (8, 0.505)
+    """
+
+    _criteria = REGRESSION
+    _parameter_constraints: dict[str, list[Any]] = {
+        **CONSTRAINTS,
+        "criterion": [
+            StrOptions({"squared_error", "poisson"}),
+            Hidden(StrOptions({"friedman_mse"})),
+        ],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        if isinstance(criterion, str) and criterion == "friedman_mse":
+            warnings.warn(
+                'criterion "friedman_mse" is the same as "squared_error" and will go the way it '
+                "goes in scikit-learn; use the latter",
+                FutureWarning,
+                stacklevel=2,
+            )
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.unknown_categories = unknown_categories
+        self.device = device
+        self.n_jobs = n_jobs
+        self.histogram_budget = histogram_budget
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(TreeEstimator.fit)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        numbers = as_columns(y, numeric=True)
+        poisson = self.criterion == "poisson"
+        if poisson:
+            check_counts(numbers)
+        values, schema = self._read(X)
+        weight = row_weights(sample_weight, None, numbers, values.shape[0])
+        self.n_outputs_ = numbers.shape[1]
+        values, kept = _kept_rows(values, weight)
+        total = float(numbers.shape[0]) if weight is None else float(np.sum(weight))
+        kept_weight = None if weight is None else weight[kept]
+        targets = real_targets(numbers[kept], kept_weight, centred=not poisson)
+        return Prepared(values, schema, targets, numbers.shape[0], total)
+
+    def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
+        if self.monotonic_cst is None:
+            return None
+        return _check_monotone(self.monotonic_cst, self, data)
+
+    def predict(self, X: Any, check_input: bool = True) -> Array:
+        """Return the mean of the row's leaf, (N,) or (N, outputs)."""
+        leaf = self._leaves(X)
+        value = self.grown_.value[leaf]
+        return answer(value[:, 0] if self.n_outputs_ == 1 else value, X)

@@ -1,0 +1,81 @@
+"""scikit-learn's stopping parameters, fractions and names, as plain amounts."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+
+class Amounts(NamedTuple):
+    """Limits in rows, weights and decreases."""
+
+    max_depth: int | None
+    min_split: int
+    min_leaf: int
+    min_weight: float
+    min_decrease: float
+    total_weight: float
+
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "splitter": [StrOptions({"best", "random"})],
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "min_samples_split": [
+        Interval(Integral, 2, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+    ],
+    "min_samples_leaf": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+    ],
+    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+    "max_features": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        StrOptions({"sqrt", "log2"}),
+        None,
+    ],
+    "random_state": ["random_state"],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+    "monotonic_cst": ["array-like", None],
+    "max_bins": [Interval(Integral, 2, 65_535, closed="both"), None],
+    "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    "unknown_categories": [StrOptions({"missing", "error"})],
+    "device": [str],
+    "n_jobs": [Integral, None],
+    "histogram_budget": [Interval(Integral, 1, None, closed="left")],
+}
+
+
+def amounts(estimator: Any, n_rows: int, total_weight: float) -> Amounts:
+    """Return the limits of an estimator for a table of `n_rows` rows."""
+    leaf, split = estimator.min_samples_leaf, estimator.min_samples_split
+    min_leaf = leaf if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)
+    min_split = split if isinstance(split, Integral) else max(2, math.ceil(split * n_rows))
+    return Amounts(
+        max_depth=estimator.max_depth,
+        min_split=max(int(min_split), 2 * int(min_leaf)),
+        min_leaf=int(min_leaf),
+        min_weight=float(estimator.min_weight_fraction_leaf) * total_weight,
+        min_decrease=float(estimator.min_impurity_decrease),
+        total_weight=total_weight,
+    )
+
+
+def feature_count(max_features: int | float | str | None, n_features: int) -> int:
+    """Return how many features a node draws."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(math.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, Integral):
+        return int(max_features)
+    assert isinstance(max_features, float)
+    return max(1, int(max_features * n_features))

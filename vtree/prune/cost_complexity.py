@@ -1,0 +1,111 @@
+"""Minimal cost-complexity pruning (Breiman, Friedman, Olshen & Stone 1984, §3.3).
+
+R(t) is the risk of node t as a leaf, its weight times its impurity over the root's weight; R(T_t)
+that of the leaves below it. The weakest link has the least
+
+    g(t) = (R(t) − R(T_t)) / (leaves below t − 1),
+
+the price per leaf at which its subtree stops paying. Cutting it changes g of its ancestors only.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.tree import Tree, collapse, levels, parents, sum_upward
+
+Floats = NDArray[np.float64]
+
+
+class Path(NamedTuple):
+    """The nested subtrees, largest first."""
+
+    alphas: Floats  # (P,) nondecreasing; alphas[0] is 0, for the whole tree
+    impurities: Floats  # (P,) total risk of the leaves of each subtree
+    cut_at: Floats  # (M,) the alpha from which each node is a leaf, ∞ where it never is split
+
+
+def cost_complexity_path(tree: Tree) -> Path:
+    """Return the subtrees that minimise R(T) + alpha · leaves for growing alpha, of one tree."""
+    link = _Links(tree)
+    alpha = 0.0
+    alphas, impurities = [0.0], [float(link.risk_below[0])]
+    tolerance = 1e-10 * float(link.risk[0])
+    cut_at = np.where(tree.first_child >= 0, np.inf, 0.0)
+    while link.heap:
+        strength, node = heapq.heappop(link.heap)
+        if not link.is_current(strength, node):
+            continue
+        alpha = max(alpha, strength)  # rounding must not make the sequence fall
+        cut_at[node] = alpha
+        link.cut(node)
+        if alpha > alphas[-1] + tolerance or len(alphas) == 1:
+            alphas.append(alpha)
+            impurities.append(float(link.risk_below[0]))
+        else:
+            alphas[-1] = alpha
+            impurities[-1] = float(link.risk_below[0])
+    return Path(np.asarray(alphas), np.maximum.accumulate(impurities), _downward(tree, cut_at))
+
+
+def prune_cost_complexity(tree: Tree, alpha: float) -> Tree:
+    """Return the smallest minimiser of R(T) + alpha · leaves; the tree itself for alpha = 0."""
+    if alpha <= 0.0:
+        return tree
+    return collapse(tree, (tree.first_child >= 0) & (cost_complexity_path(tree).cut_at > alpha))
+
+
+def _downward(tree: Tree, cut_at: Floats) -> Floats:
+    """Let no node outlive its parent."""
+    parent = parents(tree)
+    lasting = cut_at.copy()
+    for nodes in levels(tree.first_child, tree.n_children, tree.root)[1:]:
+        lasting[nodes] = np.minimum(lasting[nodes], lasting[parent[nodes]])
+    return lasting
+
+
+class _Links:
+    """Risks and leaf counts below each node while subtrees are cut."""
+
+    def __init__(self, tree: Tree) -> None:
+        leaf = tree.first_child < 0
+        self.risk = tree.weight * tree.impurity / tree.weight[0]
+        self.risk_below = sum_upward(tree, np.where(leaf, self.risk, 0.0))
+        self.leaves = sum_upward(tree, leaf.astype(np.float64))
+        self.parent = parents(tree)
+        self.alive = ~leaf
+        self.first_child, self.n_children = tree.first_child, tree.n_children
+        self.heap = [(self.strength(node), node) for node in np.flatnonzero(~leaf).tolist()]
+        heapq.heapify(self.heap)
+
+    def strength(self, node: int) -> float:
+        """Return g of an internal node."""
+        gained = self.risk[node] - self.risk_below[node]
+        return float(gained / (self.leaves[node] - 1.0))
+
+    def is_current(self, strength: float, node: int) -> bool:
+        """Tell whether a heap entry still says the truth."""
+        return bool(self.alive[node]) and strength == self.strength(node)
+
+    def cut(self, node: int) -> None:
+        """Make `node` a leaf and tell its ancestors."""
+        below = [node]
+        while below:  # the whole subtree goes
+            each = below.pop()
+            if self.alive[each]:
+                self.alive[each] = False
+                first = int(self.first_child[each])
+                below.extend(range(first, first + int(self.n_children[each])))
+        risk_change = self.risk[node] - self.risk_below[node]
+        fewer = self.leaves[node] - 1.0
+        self.risk_below[node], self.leaves[node] = self.risk[node], 1.0
+        ancestor = int(self.parent[node])
+        while ancestor >= 0:
+            self.risk_below[ancestor] += risk_change
+            self.leaves[ancestor] -= fewer
+            heapq.heappush(self.heap, (self.strength(ancestor), ancestor))
+            ancestor = int(self.parent[ancestor])
