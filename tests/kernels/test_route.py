@@ -60,14 +60,14 @@ CASES = {
 def _definition(arguments: tuple[Any, ...]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     rows, start, stop, codes, column, kind, bin, missing, offset, table, n_children = arguments
     out, counts = rows.copy(), np.zeros((start.size, n_children), dtype=np.int64)
-    for l in range(start.size):
+    for node in range(start.size):
         children: list[list[int]] = [[] for _ in range(n_children)]
-        for row in rows[start[l] : stop[l]]:
-            code = int(codes[row, column[l]])
-            mapped = table[offset[l] + code] if kind[l] > 0 else int(code > bin[l])
-            children[missing[l] if code == 0 else mapped].append(row)
-        out[start[l] : stop[l]] = [row for child in children for row in child]
-        counts[l] = [len(child) for child in children]
+        for row in rows[start[node] : stop[node]]:
+            code = int(codes[row, column[node]])
+            mapped = table[offset[node] + code] if kind[node] > 0 else int(code > bin[node])
+            children[missing[node] if code == 0 else mapped].append(row)
+        out[start[node] : stop[node]] = [row for child in children for row in child]
+        counts[node] = [len(child) for child in children]
     return out, counts
 
 

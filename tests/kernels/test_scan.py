@@ -98,25 +98,26 @@ CASES |= {
 }
 
 
-def _definition(case: Case, l: int, g: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _definition(case: Case, node: int, g: int, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Say the contract again, one candidate at a time: (gain, bin, missing left)."""
     hist, total, allowed, monotone, lower, upper, limits, gain, layout = arguments
     best = (-np.inf, 0, False)
-    for with_missing in (False, True) if hist[l, g, 0, 0] else (False,):
+    for with_missing in (False, True) if hist[node, g, 0, 0] else (False,):
         for b in range(1, hist.shape[2]):
-            values = hist[l, g, 1 : b + 1].sum(axis=0)
-            left = values + hist[l, g, 0] * with_missing
-            sides = left.astype(float), (total[l] - left).astype(float)
-            legal = values[0] > 0 and allowed[l, g] in (0, b)
+            values = hist[node, g, 1 : b + 1].sum(axis=0)
+            left = values + hist[node, g, 0] * with_missing
+            sides = left.astype(float), (total[node] - left).astype(float)
+            legal = values[0] > 0 and allowed[node, g] in (0, b)
             legal &= min(side[0] for side in sides) >= max(1, limits.min_rows)
             legal &= min(side[layout.weight] for side in sides) >= limits.min_weight
             if legal and monotone is not None and monotone[g]:
                 shares = [side[layout.ordered] / side[layout.weight] for side in sides]
                 means = [layout.center + share * layout.scale for share in shares]
                 legal = (means[1] - means[0]) * monotone[g] >= 0
-                legal &= lower[l] <= min(means) and max(means) <= upper[l]
+                legal &= lower[node] <= min(means) and max(means) <= upper[node]
             # One-element arrays: `choose` and `log` of the array form take no bare numbers.
-            score = float(gain(*(side[:, None] for side in sides), layout)[0]) if legal else -np.inf
+            columns = [side[:, None] for side in sides]
+            score = float(gain(columns[0], columns[1], layout)[0]) if legal else -np.inf
             if score > best[0]:
                 best = (score, b, with_missing)
     return best
@@ -140,20 +141,17 @@ def test_the_contract_holds(name: str) -> None:
     arguments = case.arguments()
     hist = arguments[0]
     found = scan.twin("cpu")(*arguments)
-    for l, g in np.ndindex(*hist.shape[:2]):
-        gain, bin, missing_left = _definition(case, l, g, arguments)
-        assert (found.gain[l, g], found.bin[l, g], found.missing_left[l, g]) == (
-            gain,
-            bin,
-            missing_left,
-        )
-        left = hist[l, g, 1 : bin + 1].sum(axis=0) + hist[l, g, 0] * missing_left
-        np.testing.assert_array_equal(found.left[l, g], left)
-        filled = np.flatnonzero(hist[l, g, :, 0])
+    for node, g in np.ndindex(*hist.shape[:2]):
+        gain, bin, missing_left = _definition(case, node, g, arguments)
+        assert found.gain[node, g] == gain
+        assert (found.bin[node, g], found.missing_left[node, g]) == (bin, missing_left)
+        left = hist[node, g, 1 : bin + 1].sum(axis=0) + hist[node, g, 0] * missing_left
+        np.testing.assert_array_equal(found.left[node, g], left)
+        filled = np.flatnonzero(hist[node, g, :, 0])
         later = filled[filled > bin]
-        assert found.next[l, g] == (later[later > 0][0] if (later > 0).any() else 0)
-        assert found.missing[l, g] == hist[l, g, 0, 0]
-        assert found.varies[l, g] == (filled.size >= 2)
+        assert found.next[node, g] == (later[later > 0][0] if (later > 0).any() else 0)
+        assert found.missing[node, g] == hist[node, g, 0, 0]
+        assert found.varies[node, g] == (filled.size >= 2)
 
 
 def test_threads_do_not_matter() -> None:

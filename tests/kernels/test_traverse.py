@@ -19,7 +19,8 @@ def _forest(n_trees: int, n_splits: int, seed: int = 0) -> Nodes:
     """Draw trees over features 0, 1 (numbers) and 2 (levels), any kind of split."""
     draw = np.random.default_rng(seed)
     nodes: list[list[float]] = []  # feature, kind, threshold, first_child, missing_child, offset
-    roots, maps = [], []
+    roots: list[int] = []
+    maps: list[int] = []
     leaf = [-1, 0, 0.0, -1, -1, -1]
     for _ in range(n_trees):
         roots.append(len(nodes))

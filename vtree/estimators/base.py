@@ -23,6 +23,7 @@ from vtree.estimators.limits import Amounts, amounts, feature_count
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
+from vtree.interop.scikit_learn import to_sklearn
 from vtree.predict import leaves
 from vtree.prune import cost_complexity_path, prune_cost_complexity
 from vtree.sampling import Draw
@@ -98,12 +99,12 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         self.max_features_ = feature_count(self.max_features, self.n_features_in_)
 
     def _read(self, X: Any) -> tuple[Array, Schema]:
-        if sparse.issparse(X) and np.isnan(X.data).any():
+        table = read_table(X, categorical_features=self.categorical_features)
+        if sparse.issparse(X) and np.isnan(table.values).any():
             raise InputError(
                 "Input X contains NaN. Missing values are accepted in dense tables only: "
                 "pass X.toarray()."
             )
-        table = read_table(X, categorical_features=self.categorical_features)
         return place(table.values, self.device), table.schema
 
     def _grow(self, data: Prepared) -> Tree:
@@ -203,6 +204,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         whole = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0})
         path = cost_complexity_path(whole.fit(X, y, sample_weight).grown_)
         return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
+
+    def to_sklearn(self) -> Any:
+        """Return scikit-learn's own estimator with this tree, for its plots and exports."""
+        return to_sklearn(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "grown_" in vars(self)

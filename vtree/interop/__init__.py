@@ -1,0 +1,11 @@
+"""Models and tables in files, and in the forms that other programs read.
+
+===============  ===================================================
+module           what it holds
+===============  ===================================================
+``table_file``   tables: CSV, Parquet, Arrow
+``model_file``   `.vtree` files: `write_model`, `read_model`
+``json_values``  Python and NumPy values as JSON, exactly
+``tree_checks``  what makes arrays a tree
+===============  ===================================================
+"""

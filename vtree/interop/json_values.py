@@ -37,8 +37,19 @@ MOST_PADDED_BYTES = 1 << 26
 # Integers with equal hashes are easily made, and a dict of n of them takes n² steps.
 MOST_PAIRS = 10_000
 
+_PIECE = 1 << 16  # bytes
+
 _DTYPE = re.compile(r"\|b1|\|O|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U\d{1,9}|\|S\d{1,9}")
-_KEPT_TYPES = {"b": {bool}, "i": {int}, "u": {int}, "f": {float}, "U": {str}, "S": {str}}
+_LABELS: set[type] = {type(None), bool, int, float, str, bytes}
+_KEPT_TYPES: dict[str, set[type]] = {
+    "b": {bool},
+    "i": {int},
+    "u": {int},
+    "f": {float},
+    "U": {str},
+    "S": {str},
+    "O": _LABELS,
+}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _ALLOWED = (
     "A model file holds None, booleans, integers, floats, strings, bytes, lists, tuples, dicts, "
@@ -172,6 +183,64 @@ def _array_form(array: NDArray[Any], where: str) -> dict[str, Json]:
     return {"dtype": name, "shape": list(array.shape), "values": values}
 
 
+def to_text(form: Json) -> str:
+    """Write JSON as ASCII, keys sorted: equal values give equal texts."""
+    return json.dumps(form, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def from_text(text: str) -> Json:
+    """Read JSON that nobody vouches for.
+
+    Raises
+    ------
+    InputError
+        Not JSON, a key twice in an object, NaN and infinities as bare words, nested deeper than
+        64 brackets, more than 4,194,304 values or 1,048,576 lists and objects.
+    """
+    _check_text(text)
+    try:
+        form: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except ValueError as error:
+        raise InputError(f"not JSON of a model: {error}") from error
+    return form
+
+
+def _check_text(text: str) -> None:
+    """Bound depth and number of values before there are objects, by brackets and commas."""
+    # Without these pairs each quote begins or ends a string. Bytes of UTF-8 above 127 are no
+    # brackets, quotes or commas.
+    plain = text.replace("\\\\", "").replace('\\"', "").encode("utf-8", "surrogatepass")
+    n_containers = n_commas = depth = quoted = 0
+    for start in range(0, len(plain), _PIECE):  # in pieces, so that masks take no memory
+        byte = np.frombuffer(plain, np.uint8, min(_PIECE, len(plain) - start), start)
+        inside = np.bitwise_xor.accumulate(byte == ord('"')) ^ (quoted == 1)
+        quoted = int(inside[-1])
+        byte = byte[~inside]
+        opens = (byte == ord("[")) | (byte == ord("{"))
+        closes = (byte == ord("]")) | (byte == ord("}"))
+        depths = depth + np.cumsum(opens.astype(np.int64) - closes)
+        n_containers += np.count_nonzero(opens)
+        n_commas += np.count_nonzero(byte == ord(","))
+        if n_containers > MOST_CONTAINERS or n_containers + n_commas > MOST_VALUES:
+            raise InputError(
+                f"more than {MOST_VALUES:,} values, or {MOST_CONTAINERS:,} lists and objects"
+            )
+        if depths.max(initial=0) > DEEPEST:
+            raise InputError(f"nested more than {DEEPEST} brackets deep")
+        depth = int(depths[-1]) if depths.size else depth
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise InputError("an object has a key twice")
+    return result
+
+
+def _refuse(name: str) -> Json:
+    raise InputError(f"{name} is not JSON")
+
+
 def decode(form: Json) -> Any:
     """Turn JSON that `encode` made back into the value.
 
@@ -301,24 +370,24 @@ def _filled(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind == "f":
         values = [_NOT_FINITE.get(v, v) if type(v) is str else v for v in values]
     types = set(map(type, values))
-    if dtype.kind == "O":
-        if types & {list, dict, tuple, np.ndarray}:
-            raise InputError("a label is a container")
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        return array
     if not types <= _KEPT_TYPES[dtype.kind]:
         raise InputError(f"an array of {dtype.str} holds {sorted(t.__name__ for t in types)}")
+    if dtype.kind == "S":
+        values = [_latin(v) for v in values]
+    _check_fit(values, dtype)
+    array = np.empty(len(values), dtype=dtype)
+    with np.errstate(over="ignore"):  # float16 of a number that it does not hold is infinite
+        array[:] = values
+    return array
+
+
+def _check_fit(values: list[Any], dtype: np.dtype[Any]) -> None:
+    """Refuse what NumPy would cut or, in some versions, wrap around."""
     if dtype.kind in "iu" and values:
         limits = np.iinfo(dtype)
         if min(values) < limits.min or max(values) > limits.max:
             raise InputError(f"an integer does not fit in {dtype.str}")
-    if dtype.kind == "S":
-        values = [_latin(v) for v in values]
-    if dtype.kind in "US" and max(map(len, values), default=0) * _unit(dtype) > dtype.itemsize:
-        raise InputError(f"a label is longer than {dtype.str}")
-    return np.array(values, dtype=dtype)
-
-
-def _unit(dtype: np.dtype[Any]) -> int:
-    return 4 if dtype.kind == "U" else 1
+    if dtype.kind in "US":
+        width = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+        if max(map(len, values), default=0) > width:
+            raise InputError(f"a label is longer than {dtype.str}")

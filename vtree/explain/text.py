@@ -1,0 +1,110 @@
+"""A tree as text: one line a branch, nested by indentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from vtree.tree import Tree, depth
+
+MOST_LEVELS = 8  # category names written out per branch before the rest is counted
+
+
+def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) -> str:
+    """Return the splits of a fitted tree, indented, with what each leaf predicts.
+
+    Parameters
+    ----------
+    model : a fitted tree estimator
+    max_depth : levels to show; None for all
+    decimals : of thresholds and values
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vtree import DecisionTreeClassifier, export_text
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> print(export_text(DecisionTreeClassifier(max_depth=1).fit(X, y)))
+    petal length (cm) <= 2.45: class 0 (50 of 50 rows)
+    petal length (cm) >  2.45: class 1 (50 of 100 rows)
+    """
+    check_is_fitted(model)
+    tree: Tree = model.grown_
+    lines = []
+    depths = depth(tree)
+    waiting = [(0, "")]  # (node, the condition on its branch), the next one last
+    while waiting:
+        node, condition = waiting.pop()
+        level = int(depths[node])
+        indent = "|   " * (level - 1)
+        cut = max_depth is not None and level >= max_depth
+        if tree.first_child[node] < 0 or cut:
+            more = "" if tree.first_child[node] < 0 else ", further splits not shown"
+            lines.append(f"{indent}{condition}{_answer(model, tree, node, decimals)}{more}")
+            continue
+        if condition:
+            lines.append(f"{indent}{condition.removesuffix(' ')}")
+        first = int(tree.first_child[node])
+        branches = _conditions(model, tree, node, decimals)
+        waiting.extend((first + child, text + ": ") for child, text in reversed(branches))
+    return "\n".join(lines)
+
+
+def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[int, str]]:
+    """Return (child, condition) of each branch of a node."""
+    feature = int(tree.feature[node])
+    names = getattr(model, "feature_names_in_", None)
+    name = f"feature {feature}" if names is None else str(names[feature])
+    missing = int(tree.missing_child[node])
+    marks = [" or missing" if child == missing else "" for child in range(tree.n_children[node])]
+    levels = model.schema_.levels[feature]
+    if levels is None:
+        threshold = tree.threshold[node]
+        if np.isposinf(threshold):
+            return [(0, f"{name} is present"), (1, f"{name} is missing")]
+        text = _number(threshold, decimals)
+        return [(0, f"{name} <= {text}{marks[0]}"), (1, f"{name} >  {text}{marks[1]}")]
+    offset = int(tree.map_offset[node])
+    child_of_level = tree.branch_map[offset + 1 : offset + 1 + levels.size]
+    return [
+        (child, f"{name} in {_listed(levels[child_of_level == child])}{mark}")
+        for child, mark in enumerate(marks)
+    ]
+
+
+def _listed(levels: NDArray[Any]) -> str:
+    shown = [str(level) for level in levels[:MOST_LEVELS]]
+    if levels.size > MOST_LEVELS:
+        shown.append(f"… {levels.size - MOST_LEVELS} more")
+    return "{" + ", ".join(shown) + "}"
+
+
+def _number(value: float, decimals: int) -> str:
+    """Write a number with `decimals`, or with significant digits where those would hide it."""
+    text = f"{value:.{decimals}f}"
+    if value != 0.0 and abs(value) < 0.5 * 10.0**-decimals or abs(value) >= 1e15:
+        return f"{value:.{max(1, decimals)}g}"
+    return text
+
+
+def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
+    """Return what a node predicts, and on how many rows that rests."""
+    n_rows = int(tree.n_rows[node])
+    classes = getattr(model, "classes_", None)
+    value = tree.value[node]
+    rows = "row" if n_rows == 1 else "rows"
+    if classes is None:
+        numbers = ", ".join(_number(float(each), decimals) for each in value)
+        return f"{numbers} ({n_rows} {rows})"
+    if isinstance(classes, list):
+        shares = value.reshape(len(classes), -1)
+        chosen = [str(own[np.argmax(share)]) for own, share in zip(classes, shares, strict=True)]
+        return f"classes {', '.join(chosen)} ({n_rows} {rows})"
+    best = int(np.argmax(value))
+    weight = tree.weight[node]
+    own = round(float(value[best]) * n_rows) if weight == n_rows else None
+    share = f"{own} of {n_rows} {rows}" if own is not None else f"{value[best]:.0%} of {n_rows} {rows}"
+    return f"class {classes[best]} ({share})"
