@@ -38,7 +38,7 @@ class Setting:
     seed: int = 0
     max_features: int | None = None
     random_threshold: bool = False
-    budget: int = DEFAULT_BUDGET
+    budget: int | None = DEFAULT_BUDGET  # bytes; None: the least that growth accepts
 
     @property
     def rule(self) -> Criterion:
@@ -57,13 +57,15 @@ class Setting:
         weights = None if weight is None else np.asarray(weight).astype(np.int64)
         return bin_table(X, levels, max_bins=self.max_bins, weight=weights)
 
-    def plan(self, targets: Targets) -> Plan:
+    def plan(self, bins: Bins, targets: Targets) -> Plan:
         limits = Limits(self.min_rows, self.min_weight / targets.weight_unit)
         draw = Draw(self.seed, self.max_features, self.random_threshold)
         monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
         search = Search(self.rule, targets.layout, limits, draw, monotone)
         stops = Stops(self.max_depth, self.min_rows_split, self.min_gain)
-        return Plan(search, stops, self.budget)
+        widest = max(group.features.size * group.n_codes for group in bins.groups)
+        least = 8 * widest * targets.layout.n_statistics
+        return Plan(search, stops, least if self.budget is None else self.budget)
 
 
 def fit(
@@ -81,7 +83,7 @@ def fit(
     with kernels(mode), threads(n_threads):
         targets = setting.targets(y, weight)
         bins = setting.bins(asarray(X), weight if setting.max_bins else None)
-        plan = setting.plan(targets)
+        plan = setting.plan(bins, targets)
         if setting.max_leaves is None:
             grown, rows, branch_map = grow(bins, targets, plan, roots=roots)
         else:

@@ -34,6 +34,7 @@ class Search(NamedTuple):
     limits: Limits
     draw: Draw
     monotone: NDArray[np.int8] | None  # (F,) −1, 0, 1
+    min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
 
 
 class Nodes(NamedTuple):
@@ -84,7 +85,9 @@ def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: 
     """Return the best split of each node (L) in each feature of a group, hist (L, G, B, S)."""
     gain, layout = search.criterion.gain, search.layout
     if group.categorical:
-        best, goes_left = subset_splits(hist, nodes.total, search.limits, gain, layout)
+        best, goes_left = subset_splits(
+            hist, nodes.total, search.limits, gain, layout, search.min_level_rows
+        )
         return Found(best, None, goes_left)
     allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
     monotone = None if search.monotone is None else search.monotone[group.features]

@@ -29,13 +29,21 @@ Gain = Callable[[Any, Any, Any], Any]
 
 
 def subset_splits(
-    hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
+    hist: Array,
+    total: NDArray[np.int64],
+    limits: Limits,
+    gain: Gain,
+    layout: Layout,
+    min_level_rows: int = 1,
 ) -> tuple[Best, NDArray[np.int8]]:
     """Return the best subset of each node and feature.
 
     hist (L, G, B, S), total (L, S). Returns (Best on the host, goes_left (L, G, B) int8): for each
-    code 1 left, 0 right, −1 where the node has no row of that level (and for code 0).
+    code 1 left, 0 right, −1 where the node has fewer than `min_level_rows` rows of that level (and
+    for code 0): such rows go the way of the missing ones and count as missing.
     """
+    if min_level_rows > 1:
+        hist = _without_rare_levels(hist, min_level_rows)
     classes = layout.classes * layout.outputs
     if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
         if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
@@ -55,6 +63,16 @@ def subset_splits(
         )
         goes_left = np.where(better[..., None], other_left, goes_left)
     return best, goes_left
+
+
+def _without_rare_levels(hist: Array, min_level_rows: int) -> Array:
+    """Move the statistics of levels with too few rows to code 0."""
+    xp = arrays.namespace(hist)
+    code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
+    rare = ((hist[..., 0] < min_level_rows) & (code > 0))[..., None]
+    moved = xp.sum(xp.where(rare, hist, 0), axis=2, keepdims=True, dtype=xp.int64)
+    first = (code == 0)[None, None, :, None]
+    return xp.where(rare, 0, xp.where(first, hist + moved, hist))
 
 
 def _prefixes(
@@ -114,10 +132,11 @@ def _all_subsets(
     masks = (numbers[:, None] >> np.arange(n_levels)) & 1  # (subsets, levels)
     per_node = max(1, masks.shape[0] * 4 * hist.shape[1] * hist.shape[3])
     step = max(1, _SLICE_CELLS // per_node)
-    parts = [
-        _score_subsets(hist[a : a + step, ...], total[a : a + step], masks, limits, gain, layout)
-        for a in range(0, hist.shape[0], step)
-    ]
+    parts = []
+    for first in range(0, hist.shape[0], step):
+        last = min(first + step, hist.shape[0])  # the standard allows no slice beyond the end
+        own = hist[first:last, ...], total[first:last]
+        parts.append(_score_subsets(*own, masks, limits, gain, layout))
     chosen, best = zip(*parts, strict=True)
     joined = Best(*(np.concatenate(field) for field in zip(*best, strict=True)))
     subset = np.concatenate(chosen)

@@ -18,9 +18,9 @@ from vtree_kernels.scan import Limits
 def hand_made() -> Tree:
     """Give two trees over (number, 2 levels, 3 levels), with one split of each kind.
 
-        0 ─ number <= 0.5 ┬ 1 ─ feature 1 ┬ 3        5 ─ feature 2 ┬ 6
-                          │               └ 4                      ├ 7
-                          └ 2                                      └ 8
+    0 ─ number <= 0.5 ┬ 1 ─ feature 1 ┬ 3        5 ─ feature 2 ┬ 6
+                      │               └ 4                      ├ 7
+                      └ 2                                      └ 8
     """
     return Tree(
         feature=np.array([0, 1, -1, -1, -1, 2, -1, -1, -1], dtype=np.int32),

@@ -9,13 +9,18 @@ from vtree.tree import Tree
 LEVELS = np.array([-1, 2, 3])
 
 
+def _nodes(tree: Tree, some: slice) -> Tree:
+    arrays: dict[str, Any] = tree._asdict()
+    return Tree(**{name: array[some] for name, array in arrays.items()})
+
+
 def test_trees_have_no_fault(hand_made: Tree, grown: Tree) -> None:
     assert fault_of_tree(hand_made, LEVELS) is None
     assert fault_of_tree(grown, np.array([-1, -1, 5])) is None
 
 
 def test_a_lone_leaf_has_no_fault(hand_made: Tree) -> None:
-    leaf = Tree(*(array[2:3] for array in hand_made))._replace(
+    leaf = _nodes(hand_made, slice(2, 3))._replace(
         branch_map=np.empty(0, dtype=np.uint8), root=np.zeros(1, dtype=np.int32)
     )
     assert fault_of_tree(leaf, np.array([-1])) is None
@@ -105,7 +110,7 @@ def test_each_wrong_shape_is_found(hand_made: Tree, changes: dict[str, Any], fau
 
 
 def test_no_nodes_are_a_fault(hand_made: Tree) -> None:
-    assert "not the shape (0, 2)" in str(fault_of_tree(Tree(*(a[:0] for a in hand_made)), LEVELS))
+    assert "not the shape (0, 2)" in str(fault_of_tree(_nodes(hand_made, slice(0)), LEVELS))
 
 
 def test_children_of_a_later_node_are_found() -> None:

@@ -79,7 +79,7 @@ CASES = {name: Case(name) for name in CRITERIA}
 CASES |= {f"weighted {name}": Case(name, weighted=True, classes=3) for name in CRITERIA}
 CASES |= {f"outputs {name}": Case(name, outputs=2, classes=3) for name in CRITERIA}
 CASES |= {
-    "many classes": Case("entropy", classes=100, n_rows=500),
+    "many classes": Case("entropy", classes=100, n_rows=500, n_nodes=2, n_codes=6),
     "no missing": Case(missing=0.0),
     "all missing": Case(missing=1.0),
     "few rows": Case(limits=Limits(min_rows=40)),
@@ -128,9 +128,9 @@ def test_twins_agree(name: str, xp: Namespace) -> None:
     arguments = CASES[name].arguments()
     native = scan.twin("cpu")(*arguments)
     hist, total, allowed, monotone, lower, upper, *rest = arguments
-    own = [xp.asarray(hist), xp.asarray(total), xp.asarray(allowed)]
-    own += [None if monotone is None else xp.asarray(monotone), xp.asarray(lower)]
-    found = scan.reference(*own, xp.asarray(upper), *rest)
+    directions = None if monotone is None else xp.asarray(monotone)
+    own = (xp.asarray(hist), xp.asarray(total), xp.asarray(allowed), directions)
+    found = scan.reference(*own, xp.asarray(lower), xp.asarray(upper), *rest)
     for field, mine, theirs in zip(Best._fields, found, native, strict=True):
         assert_same_bits(xp.to_numpy(mine), theirs, field)
 

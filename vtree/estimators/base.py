@@ -116,7 +116,14 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         draw = self._draw()
         targets = data.targets
         least = limits.min_weight / targets.weight_unit
-        search = Search(criterion, targets.layout, Limits(limits.min_leaf, least), draw, monotone)
+        search = Search(
+            criterion,
+            targets.layout,
+            Limits(limits.min_leaf, least),
+            draw,
+            monotone,
+            self.min_samples_category,
+        )
         stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
         plan = Plan(search, stops, self.histogram_budget)
         if self.max_leaf_nodes is None:

@@ -79,6 +79,10 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator): 
         "from_dtype" takes the columns of strings and categories of a data frame.
     unknown_categories : "missing" or "error"
         What a level that training did not see is at predict time.
+    min_samples_category : int
+        A level with fewer rows in a node is not told apart there; it goes the way of missing
+        values. 1 is CART as published; raise it where a column has thousands of levels, for
+        a subset of them chosen by a few rows each fits noise.
     device : "auto", "cpu", "cuda" or "cuda:N"
         Where to work; it never changes the model.
     n_jobs : int or None
@@ -136,6 +140,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator): 
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
+        min_samples_category: int = 1,
         device: str = "auto",
         n_jobs: int | None = None,
         histogram_budget: int = DEFAULT_BUDGET,
@@ -156,6 +161,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator): 
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
+        self.min_samples_category = min_samples_category
         self.device = device
         self.n_jobs = n_jobs
         self.histogram_budget = histogram_budget
@@ -268,6 +274,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
+        min_samples_category: int = 1,
         device: str = "auto",
         n_jobs: int | None = None,
         histogram_budget: int = DEFAULT_BUDGET,
@@ -294,6 +301,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
+        self.min_samples_category = min_samples_category
         self.device = device
         self.n_jobs = n_jobs
         self.histogram_budget = histogram_budget

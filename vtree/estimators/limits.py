@@ -45,6 +45,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "monotonic_cst": ["array-like", None],
     "max_bins": [Interval(Integral, 2, 65_535, closed="both"), None],
     "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
+    "min_samples_category": [Interval(Integral, 1, None, closed="left")],
     "unknown_categories": [StrOptions({"missing", "error"})],
     "device": [str],
     "n_jobs": [Integral, None],

@@ -219,8 +219,8 @@ def _check_text(text: str) -> None:
         opens = (byte == ord("[")) | (byte == ord("{"))
         closes = (byte == ord("]")) | (byte == ord("}"))
         depths = depth + np.cumsum(opens.astype(np.int64) - closes)
-        n_containers += np.count_nonzero(opens)
-        n_commas += np.count_nonzero(byte == ord(","))
+        n_containers += int(np.count_nonzero(opens))
+        n_commas += int(np.count_nonzero(byte == ord(",")))
         if n_containers > MOST_CONTAINERS or n_containers + n_commas > MOST_VALUES:
             raise InputError(
                 f"more than {MOST_VALUES:,} values, or {MOST_CONTAINERS:,} lists and objects"

@@ -135,7 +135,7 @@ def _of_maps(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
 
 
 def _of_numbers(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
-    yield (~np.isfinite(tree.value)).any(axis=1, keepdims=True)[:, 0], "value is finite"
+    yield ~np.asarray(np.isfinite(tree.value).all(axis=1)), "value is finite"
     yield ~np.isfinite(tree.weight) | (tree.weight < 0), "weight is finite and not negative"
     yield ~np.isfinite(tree.impurity), "impurity is finite"
     yield ~np.isfinite(tree.gain), "gain is finite"

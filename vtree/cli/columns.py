@@ -1,0 +1,76 @@
+"""The columns of a table from a file: of an Arrow, polars or pandas frame, or of a mapping."""
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.errors import InputError
+from vtree.tables.levels import is_missing
+
+
+def names_of(table: Any) -> list[str]:
+    """List the names of a table's columns; raise InputError where two are the same."""
+    names = [str(name) for name in (table if isinstance(table, dict) else _frame(table).columns)]
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise InputError(f"the table has more than one column of the names {repeated}")
+    return names
+
+
+def check_names(wanted: Sequence[str], names: Sequence[str], option: str) -> None:
+    """Raise InputError, with the nearest name, if a wanted one is not among `names`."""
+    for name in wanted:
+        if name in names:
+            continue
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(
+            f"{option}: the table has no column {name!r}.{hint} Its columns are {_listed(names)}."
+        )
+
+
+def values_in(table: Any, name: str) -> list[Any]:
+    """Return a column's values (N,), missing ones in any spelling."""
+    column = table[name] if isinstance(table, dict) else _frame(table)[name].to_list()
+    return list(column)
+
+
+def select(table: Any, names: Sequence[str]) -> Any:
+    """Return the table with these columns only, in this order."""
+    if isinstance(table, dict):
+        return {name: table[name] for name in names}
+    return _frame(table).select(list(names)).to_native()
+
+
+def take(table: Any, rows: NDArray[np.int64]) -> Any:
+    """Return the table with these rows only, in this order."""
+    if isinstance(table, dict):
+        chosen = rows.tolist()
+        return {name: [column[row] for row in chosen] for name, column in table.items()}
+    return _frame(table)[rows.tolist()].to_native()
+
+
+def missing_in(table: Any) -> int:
+    """Count the cells without a value."""
+    if isinstance(table, dict):
+        return sum(is_missing(value) for column in table.values() for value in column)
+    total = 0
+    for series in _frame(table).iter_columns():
+        total += series.null_count()
+        if series.dtype.is_float():
+            total += int(series.is_nan().sum())
+    return total
+
+
+def _frame(table: Any) -> nw.DataFrame[Any]:
+    return nw.from_native(table, eager_only=True)
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

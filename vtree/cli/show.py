@@ -1,0 +1,41 @@
+"""`vtree show`: a saved model as text or as a picture."""
+
+from pathlib import Path
+
+import click
+
+import vtree
+from vtree.cli.mistakes import check_output
+from vtree.cli.report import print_json
+from vtree.errors import InputError
+from vtree.explain.picture import draw_tree
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Levels to show.")
+@click.option(
+    "--png",
+    type=click.Path(path_type=Path),
+    metavar="OUT.png",
+    help="Draw the tree to this file (needs matplotlib).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def show(model: Path, depth: int | None, png: Path | None, as_json: bool) -> None:
+    """Show the tree in MODEL, as text or as a picture."""
+    check_output(png, "--png")
+    if png is not None and png.suffix.lower() != ".png":
+        raise InputError(f"--png: {str(png)!r} must end in .png")
+    loaded = vtree.load(model)
+    text = vtree.export_text(loaded, max_depth=depth)
+    shown = None if png is None else draw_tree(loaded, png, max_depth=depth)
+    if as_json:
+        facts = {"depth": loaded.get_depth(), "leaves": loaded.get_n_leaves()}
+        facts |= {"digest": vtree.digest(loaded), "text": text, "picture": png}
+        print_json({"model": model, "estimator": type(loaded).__name__, **facts})
+    elif png is None:
+        click.echo(text)
+    else:
+        levels = f"The first {shown} of {loaded.get_depth()} levels"
+        whole = shown == loaded.get_depth()
+        click.echo(f"{'The whole tree is' if whole else levels + ' are'} drawn in {png}")

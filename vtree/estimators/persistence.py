@@ -1,0 +1,126 @@
+"""`save`, `load` and `digest`: a fitted estimator as a file, and as a fingerprint."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vtree.errors import InputTypeError, ModelFileError
+from vtree.interop.model_file import read_model, write_model
+from vtree.tables import Schema
+from vtree.tree import Tree, fingerprint
+
+# Loading looks a name up here and nowhere else, so a file cannot name code of its own.
+_HOME = {
+    "DecisionTreeClassifier": "vtree.estimators.decision_tree",
+    "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+}
+
+
+def digest(model: Any) -> str:
+    """Return the SHA-256 of a tree's canonical arrays, in hex.
+
+    Equal data, parameters and seeds give equal digests on every backend and at any number of
+    threads.
+
+    Parameters
+    ----------
+    model : a fitted tree estimator, or a `Tree`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import vtree
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with vtree.kernels("reference"):
+    ...     plain = vtree.DecisionTreeClassifier().fit(X, y)
+    >>> vtree.digest(plain) == vtree.digest(vtree.DecisionTreeClassifier(n_jobs=2).fit(X, y))
+    True
+    """
+    if isinstance(model, Tree):
+        return fingerprint(model)
+    check_is_fitted(model)
+    return fingerprint(model.grown_)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, by convention NAME.vtree.
+
+    The file holds plain arrays and JSON (safetensors); it is complete or not there at all.
+
+    Raises
+    ------
+    InputTypeError
+        If `model` is no estimator of vtree, or a parameter cannot be written (a random generator).
+    """
+    name = type(model).__name__
+    if name not in _HOME or type(model).__module__ != _HOME[name]:
+        raise InputTypeError(
+            f"model is a {name}; save takes fitted estimators of vtree: {', '.join(sorted(_HOME))}"
+        )
+    check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    header = {
+        "estimator": name,
+        "parameters": model.get_params(deep=False),
+        "n_features": model.n_features_in_,
+        "feature_names": None if names is None else [str(each) for each in names],
+        "table_names": None if model.schema_.names is None else list(model.schema_.names),
+        "levels": list(model.schema_.levels),
+        "n_outputs": model.n_outputs_,
+        "max_features": model.max_features_,
+        "classes": getattr(model, "classes_", None),
+    }
+    write_model(path, header, model.grown_)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that `save` wrote. Nothing in the file is executed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ModelFileError
+        If the file is no model, is damaged, or is hostile.
+    """
+    header, tree, _ = read_model(path)
+    try:
+        return _estimator(header, tree)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(
+            f"{str(path)!r} does not describe a model that this version of vtree knows: "
+            f"{type(error).__name__}: {error}. Save the model again with this version."
+        ) from error
+
+
+def _estimator(header: dict[str, Any], tree: Tree) -> Any:
+    home = import_module(_HOME[header["estimator"]])
+    model = getattr(home, header["estimator"])(**header["parameters"])
+    model._validate_params()
+    classes = header["classes"]
+    if (classes is None) == hasattr(model, "predict_proba"):
+        raise ValueError("its classes do not fit its kind of estimator")
+    per_output = [] if classes is None else classes if isinstance(classes, list) else [classes]
+    width = max((own.size for own in per_output), default=1) * header["n_outputs"]
+    if tree.value.shape[1] != width or (per_output and len(per_output) != header["n_outputs"]):
+        raise ValueError(f"its leaves hold {tree.value.shape[1]} values where {width} belong")
+    if not isinstance(header["max_features"], int):
+        raise TypeError("max_features is not a whole number")
+    model.n_features_in_ = header["n_features"]
+    if header["feature_names"] is not None:
+        model.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
+    names = header["table_names"]
+    model.schema_ = Schema(None if names is None else tuple(map(str, names)), tuple(header["levels"]))
+    model.n_outputs_ = header["n_outputs"]
+    model.max_features_ = header["max_features"]
+    if classes is not None:
+        model.classes_ = classes
+        counts = [own.size for own in per_output]
+        model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
+    model.grown_ = tree
+    return model
