@@ -161,7 +161,7 @@ class Naive:
         values = sorted({x[row] for row in known})
         if self.levels[feature] >= 0:
             present = [int(value) for value in values]
-            for subsets in self._subsets(present, known, x):
+            for subsets in self._subsets(feature, present, known, x):
                 yield [(None, subset) for subset in subsets]
             return
         cuts = []
@@ -171,13 +171,13 @@ class Naive:
         yield [*cuts, (math.inf, frozenset())]  # the last: numbers against missing values
 
     def _subsets(
-        self, present: list[int], known: list[int], x: dict[int, float]
+        self, feature: int, present: list[int], known: list[int], x: dict[int, float]
     ) -> Iterator[list[frozenset[int]]]:
         n_outputs = self.y.shape[1]
         n_classes = 1 if self.regression else int(self.y.max()) + 1
         several = n_classes > 2 or (n_classes > 1 and n_outputs > 1)
-        widest = max(self.levels)
-        if several and widest <= 12:
+        if several and self.levels[feature] <= 12:
+            widest = max(levels for levels in self.levels if levels <= 12)
             # Counted in binary over the levels of the widest feature, the last of which stays right
             numbers = [*range(1, 1 << (widest - 1)), (1 << widest) - 1]
             yield [frozenset(level for level in present if n >> level & 1) for n in numbers]

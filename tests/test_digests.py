@@ -77,17 +77,19 @@ def _target(criterion: str, X: Any, outputs: int, n_classes: int, random: Any) -
     signal = np.nan_to_num(X.astype(np.float64)).sum(axis=1)[:, None]
     noisy = signal + random.normal(scale=0.7, size=(len(X), outputs))
     if criterion in CLASSIFICATION:
-        return np.clip(np.rint(noisy) + 1, 0, n_classes - 1).astype(np.int64)
+        y: NDArray[Any] = np.clip(np.rint(noisy) + 1, 0, n_classes - 1).astype(np.int64)
+        return y
     if criterion == "poisson":
-        counts: NDArray[np.float64] = np.clip(np.rint(noisy), 0, None)
-        counts[0] = 1.0  # all zeros have no Poisson mean
-        return counts
+        y = np.clip(np.rint(noisy), 0, None)
+        y[0] = 1.0  # all zeros have no Poisson mean
+        return y
     shift, scale = random.choice([(0.0, 1.0), (1e9, 1.0), (-3.0, 1e-200), (0.0, 1e140)])
-    return shift + noisy * scale
+    y = shift + noisy * scale
+    return y
 
 
 def _weight(kind: str, n_rows: int, random: Any) -> NDArray[np.float64] | None:
-    drawn = {
+    drawn: dict[str, NDArray[np.float64] | None] = {
         "none": None,
         "equal": np.full(n_rows, 0.25),
         "whole": random.integers(1, 9, n_rows).astype(np.float64),

@@ -99,6 +99,7 @@ TABLES = {
     "levels of 3 classes": Table(MIXED_THREE, Setting("gini", levels=LEVELS)),
     "levels, two outputs": Table(_two_outputs(MIXED_MISSING), Setting("gini", levels=LEVELS)),
     "many levels": Table(_mixed(60, (14, -1), 3, 6), Setting("gini", levels=(14, -1))),
+    "few and many levels": Table(_mixed(60, (14, 4), 3, 6), Setting("gini", levels=(14, 4))),
     "squared error": Table(_counts(_numbers(60, 4, 7)), Setting("squared_error")),
     "reals, missing": Table(_counts(WITH_MISSING), Setting("squared_error"), weighted=True),
     "reals, levels": Table(_counts(MIXED_MISSING), Setting("squared_error", levels=LEVELS)),
@@ -129,12 +130,14 @@ def _oracle(table: Table) -> Naive:
     X, y = table.data
     setting = table.setting
     targets = setting.targets(y, table.weight if table.weighted else None)
+    gain = setting.rule.gain
+    assert gain is not None
 
     def pick(splits: list[Split]) -> int:
         gains = []
         for split in splits:
             left, right = _statistics(targets, split.left), _statistics(targets, split.right)
-            gains.append(float(setting.rule.gain(left, right, targets.layout)[0]))
+            gains.append(float(gain(left, right, targets.layout)[0]))
         return gains.index(max(gains))
 
     return Naive(

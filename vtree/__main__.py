@@ -1,5 +1,6 @@
 """`vtree` and `python -m vtree`: the command line, or one line that says how to install it."""
 
+import io
 import sys
 
 
@@ -12,6 +13,10 @@ def main() -> None:
             raise
         print(f"The command line needs {error.name}: pip install 'vtree[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A pipe or a terminal that cannot show a character of the data gets a "?" instead.
+            stream.reconfigure(errors="replace")
     program(prog_name="vtree")
 
 

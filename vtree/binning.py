@@ -28,6 +28,8 @@ SAMPLE_ROWS = 200_000
 
 # Features share a histogram array with others of similar width, so that padding stays small.
 _WIDTHS = (33, 257, 4097, MAX_CODES)
+# Up to 12 levels, all subsets can be tried: no wider feature may stand beside such a one.
+_CATEGORY_WIDTHS = (13, *_WIDTHS)
 
 # The widest histogram of one node in one array, in cells (features times codes).
 _GROUP_CELLS = 1 << 20
@@ -89,16 +91,13 @@ def bin_table(
             edges.append(np.arange(levels - 1) + 0.5)
             distinct.append(None)
             continue
-        own_edges, own_values = _numeric_bins(values[:, feature], sample, max_bins, weight)
-        if own_edges.size >= MAX_CODES - 1:
+        if max_bins is None:
             name = names[feature] if names else f"column {feature}"
-            raise InputError(
-                f"max_bins=None asks for one bin a distinct value, but feature {name!r} has "
-                f"{own_edges.size + 1:,} of them and the limit is {MAX_CODES - 1:,}. "
-                "Set max_bins (255 by default), or round the values."
-            )
-        edges.append(own_edges)
-        distinct.append(own_values)
+            own = _exact_bins(values[:, feature], name)
+        else:
+            own = _numeric_bins(values[:, feature], sample, max_bins, weight)
+        edges.append(own[0])
+        distinct.append(own[1])
     n_bins = np.asarray([max(1, e.size + 1) for e in edges], dtype=np.int64)
     is_categorical = n_levels >= 0
     groups = tuple(
@@ -120,23 +119,34 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
         return np.where((middle >= low) & (middle < high), middle, low) + 0.0
 
 
+def _exact_bins(column: Array, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return (edges, value of each bin) of one numeric column, a bin each distinct value."""
+    values, _ = _distinct(column, None)
+    if values.size >= MAX_CODES:
+        raise InputError(
+            f"max_bins=None asks for one bin a distinct value, but feature {name!r} has "
+            f"{values.size:,} of them and the limit is {MAX_CODES - 1:,}. "
+            "Set max_bins (255 by default), or round the values."
+        )
+    return midpoints(values[:-1], values[1:]), values
+
+
 def _numeric_bins(
-    column: Array, sample: NDArray[np.int64], max_bins: int | None, weight: NDArray[np.int64] | None
+    column: Array, sample: NDArray[np.int64], max_bins: int, weight: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return (edges, value of each bin or None) of one numeric column."""
-    limit = MAX_CODES if max_bins is None else max_bins
     n_rows = column.shape[0]
     if sample.size < n_rows:
         xp = arrays.namespace(column)
         part = xp.take(column, arrays.like(sample, column), axis=0)
         values, counts = _distinct(part, None if weight is None else weight[sample])
-        if values.size > limit:
-            return _quantile_edges(values, counts, limit), None
+        if values.size > max_bins:
+            return _quantile_edges(values, counts, max_bins), None
         if _all_among(column, values):
             return midpoints(values[:-1], values[1:]), values
     values, counts = _distinct(column, weight)
-    if values.size > limit:
-        return _quantile_edges(values, counts, limit), None
+    if values.size > max_bins:
+        return _quantile_edges(values, counts, max_bins), None
     return midpoints(values[:-1], values[1:]), values
 
 
@@ -195,10 +205,10 @@ def _groups(
     n_codes: NDArray[np.int64], is_categorical: NDArray[np.bool_]
 ) -> list[NDArray[np.int64]]:
     """Return the features of each group: same kind, same class of width, bounded total."""
-    width_class = np.searchsorted(_WIDTHS, n_codes)
     found = []
-    for categorical in (False, True):
-        for width in range(len(_WIDTHS)):
+    for categorical, widths in ((False, _WIDTHS), (True, _CATEGORY_WIDTHS)):
+        width_class = np.searchsorted(widths, n_codes)
+        for width in range(len(widths)):
             features = np.flatnonzero((width_class == width) & (is_categorical == categorical))
             if features.size:
                 most = max(1, _GROUP_CELLS // int(n_codes[features].max()))

@@ -14,6 +14,10 @@ catch it too. A message names the argument, what came, what is allowed and what
 to do next.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class VTreeError(Exception):
     """Base of every error that vtree raises on purpose."""
@@ -37,3 +41,21 @@ class ModelFileError(VTreeError, ValueError):
 
 class NotAvailableError(VTreeError, RuntimeError):
     """A device or an optional library is not available on this machine."""
+
+
+@contextmanager
+def own_errors(argument: str, allowed: str = "") -> Iterator[None]:
+    """Turn what other libraries say of `argument` into errors of this family.
+
+    The message keeps their words; the argument's name goes in front where they lack it, and what
+    is `allowed` behind.
+    """
+    try:
+        yield
+    except VTreeError:
+        raise
+    except (TypeError, ValueError) as error:
+        is_named = re.search(rf"\b{argument}\b", str(error)) is not None
+        text = str(error) if is_named else f"{argument}: {error}"
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind(f"{text.rstrip()}\n{allowed}".rstrip()) from error

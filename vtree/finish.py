@@ -24,6 +24,7 @@ def finish(
     split = grown.first_child >= 0
     n_roots = int(grown.tree.max()) + 1
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
+    center = criterion.center(grown.total, grown.start, grown.stop, rows, targets)
     tree = Tree(
         feature=np.where(split, grown.feature, -1).astype(np.int32),
         kind=np.where(split, grown.kind, 0).astype(np.int8),
@@ -34,7 +35,7 @@ def finish(
         missing_child=np.where(split, grown.missing_child, -1).astype(np.int32),
         map_offset=grown.map_offset,
         branch_map=branch_map,
-        value=_values(grown, targets),
+        value=_bounded(center, grown, targets),
         weight=weight * targets.weight_unit,
         n_rows=grown.total[:, 0],
         impurity=np.zeros(split.size),
@@ -44,7 +45,7 @@ def finish(
     if criterion.impurity is not None:
         impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
     else:
-        impurity = _impurity_of_means(tree, grown, rows, targets, criterion) / weight
+        impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
     return canonical(tree._replace(impurity=impurity))
 
 
@@ -56,13 +57,12 @@ def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
     return unit / root_weight
 
 
-def _values(grown: Grown, targets: Targets) -> Floats:
-    """Return class shares or means, (M, K), within the bounds of monotone constraints."""
+def _bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:
+    """Return class shares, means or medians, (M, K), within the bounds of monotone constraints."""
     layout = targets.layout
-    share = grown.total[:, layout.first :] / grown.total[:, layout.weight, None]
     if targets.sums.shape[1]:
-        value = targets.center + share * targets.scale
-        return np.clip(value, grown.lower[:, None], grown.upper[:, None])
+        return np.clip(center, grown.lower[:, None], grown.upper[:, None])
+    share = center.copy()
     if layout.outputs == 1 and layout.classes == 2:
         second = np.clip(share[:, 1], grown.lower, grown.upper)
         bounded = second != share[:, 1]
@@ -70,10 +70,15 @@ def _values(grown: Grown, targets: Targets) -> Floats:
     return share
 
 
-def _impurity_of_means(
-    tree: Tree, grown: Grown, rows: NDArray[np.int32], targets: Targets, criterion: Criterion
+def _impurity_around(
+    center: Floats,
+    tree: Tree,
+    grown: Grown,
+    rows: NDArray[np.int32],
+    targets: Targets,
+    criterion: Criterion,
 ) -> Floats:
-    """Return each node's total loss around its mean, (M,), in units of integer weight.
+    """Return each node's total loss around its center (M, O), (M,), in units of integer weight.
 
     Leaves sum the losses of their rows as integers; a parent's loss is its children's plus the
     gain of its split. Nothing is subtracted, so no impurity is negative and none loses its digits.
@@ -86,11 +91,9 @@ def _impurity_of_means(
     owner = np.repeat(leaf, grown.stop[leaf] - grown.start[leaf])
     weight = 1.0 if targets.weight is None else targets.weight[rows]
     loss = np.zeros(tree.feature.size)
-    share = grown.total[:, targets.layout.first :] / grown.total[:, targets.layout.weight, None]
-    mean = targets.center + share * targets.scale
     outputs = targets.layout.outputs
     for output in range(outputs):
-        own = criterion.deviance(targets.identity[rows, output], mean[owner, output]) * weight
+        own = criterion.deviance(targets.identity[rows, output], center[owner, output]) * weight
         loss[leaf] += _exact_sums(own, grown.stop[leaf] - grown.start[leaf]) / outputs
     total = loss
     unit = targets.scale.max() ** criterion.degree

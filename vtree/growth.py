@@ -39,9 +39,9 @@ from vtree.splits import (
     Splits,
     best_splits,
     joined_splits,
-    search_group,
 )
-from vtree.targets import Targets, ordered_means
+from vtree.splits import Segments as Places
+from vtree.targets import Targets
 from vtree_kernels.route import route
 
 Integers = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Grown(NamedTuple):
     start: Integers  # (M,) its rows are order[start : stop]
     stop: Integers
     total: Integers  # (M, S)
-    lower: NDArray[np.float64]  # (M,) bounds of its mean
+    lower: NDArray[np.float64]  # (M,) bounds of its center
     upper: NDArray[np.float64]
     feature: NDArray[np.int32]  # (M,) −1: no split was looked for, or none is legal
     kind: NDArray[np.int8]
@@ -98,7 +98,7 @@ def level_order(grown: Grown) -> Integers:
 class _Kept(NamedTuple):
     """The histograms of the last round's nodes, from which their children's are derived."""
 
-    hists: list[Array]  # one a group, (L, G, B, S)
+    hists: list[Array | None]  # one a group, (L, G, B, S); None where none is needed
     nodes: Integers  # (L,) whose they are
 
 
@@ -147,7 +147,7 @@ def grow(
         chosen = order(grown)
         chosen = chosen[np.argsort(grown.start[chosen])]
         order_of_rows = _route(grown, chosen, order_of_rows, bins, branch_maps)
-        grown, frontier = _with_children(grown, chosen, targets, plan.search.monotone)
+        grown, frontier = _with_children(grown, chosen, order_of_rows, targets, plan.search)
     return grown, arrays.to_numpy(order_of_rows), _joined(branch_maps)
 
 
@@ -216,7 +216,9 @@ def _may_split(
     if stops.max_depth is not None:
         may &= grown.depth[frontier] < stops.max_depth
     frontier = frontier[may]
-    mixed = impure(grown.total[frontier], grown.start[frontier], grown.stop[frontier], order, targets)
+    mixed = impure(
+        grown.total[frontier], grown.start[frontier], grown.stop[frontier], order, targets
+    )
     return frontier[mixed]
 
 
@@ -234,14 +236,18 @@ def _search(
     if 2 * all_groups * wanted.size > plan.budget:  # parents and children are held together
         return _search_in_slices(grown, wanted, order, bins, rows, plan), wanted, None
     segments, nodes, places = _segments(grown, wanted, kept)
-    request = _request(grown, nodes)
-    hists, found = [], []
+    request = _request(grown, nodes, order, rows)
+    hists: list[Array | None] = []
+    found = []
     for g, group in enumerate(bins.groups):
-        hist = build_level(group, rows, order, segments, None if kept is None else kept.hists[g])
-        if places.size < segments.size:
-            hist = arrays.namespace(hist).take(hist, arrays.like(places, hist), axis=0)
+        hist = None
+        if plan.search.needs_sums(group):
+            previous = None if kept is None else kept.hists[g]
+            hist = build_level(group, rows, order, segments, previous)
+            if places.size < segments.size:
+                hist = arrays.namespace(hist).take(hist, arrays.like(places, hist), axis=0)
         hists.append(hist)
-        found.append(search_group(group, hist, request, plan.search, bins))
+        found.append(plan.search.find(group, hist, request, plan.search, bins))
     return best_splits(found, request, plan.search, bins), nodes, _Kept(hists, nodes)
 
 
@@ -254,17 +260,20 @@ def _search_in_slices(
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]
-        request = _request(grown, nodes)
+        request = _request(grown, nodes, order, rows)
         found: list[Found] = []
         for group in bins.groups:
-            hist = build(group, rows, order, grown.start[nodes], grown.stop[nodes])
-            found.append(search_group(group, hist, request, plan.search, bins))
+            hist = None
+            if plan.search.needs_sums(group):
+                hist = build(group, rows, order, grown.start[nodes], grown.stop[nodes])
+            found.append(plan.search.find(group, hist, request, plan.search, bins))
         parts.append(best_splits(found, request, plan.search, bins))
     return joined_splits(parts)
 
 
-def _request(grown: Grown, nodes: Integers) -> Nodes:
-    return Nodes(grown.total[nodes], grown.key[nodes], grown.lower[nodes], grown.upper[nodes])
+def _request(grown: Grown, nodes: Integers, order: Array, rows: Rows) -> Nodes:
+    own = (getattr(grown, name)[nodes] for name in ("total", "key", "lower", "upper"))
+    return Nodes(*own, Places(order, grown.start[nodes], grown.stop[nodes], rows))
 
 
 def _segments(
@@ -348,7 +357,7 @@ def _route(
 
 
 def _with_children(
-    grown: Grown, chosen: Integers, targets: Targets, monotone: NDArray[np.int8] | None
+    grown: Grown, chosen: Integers, order: Array, targets: Targets, search: Search
 ) -> tuple[Grown, Integers]:
     """Return (nodes with the two children of each chosen node appended, the children)."""
     first = grown.feature.size + 2 * np.arange(chosen.size)
@@ -367,11 +376,12 @@ def _with_children(
         stop=np.where(second == 0, middle, grown.stop[twice]),
         total=total,
     )
-    if monotone is not None and chosen.size:
-        means = ordered_means(total, targets.layout).reshape(-1, 2)
-        direction = monotone[grown.feature[chosen]]
+    if search.monotone is not None and chosen.size:
+        centers = search.criterion.center(total, new.start, new.stop, order, targets)
+        ordered = centers[:, targets.layout.ordered - targets.layout.first].reshape(-1, 2)
+        direction = search.monotone[grown.feature[chosen]]
         lower, upper = children_bounds(
-            grown.lower[chosen], grown.upper[chosen], means[:, 0], means[:, 1], direction
+            grown.lower[chosen], grown.upper[chosen], *ordered.T, direction
         )
         new = new._replace(lower=lower.reshape(-1), upper=upper.reshape(-1))
     joined = Grown(*(np.concatenate(pair) for pair in zip(grown, new, strict=True)))

@@ -17,6 +17,7 @@ from vtree.binning import Bins, Group
 from vtree.errors import MemoryBudgetError
 from vtree.targets import Targets
 from vtree_kernels.histogram import histogram
+from vtree_kernels.medians import Ranks
 
 Integers = NDArray[np.int64]
 
@@ -24,22 +25,27 @@ DEFAULT_BUDGET = 256 * 2**20  # bytes
 
 
 class Rows(NamedTuple):
-    """The rows' statistics where the codes are, for the histogram kernel."""
+    """The rows' statistics where the codes are, for the kernels."""
 
     label: Array  # (N, O)
     weight: Array | None  # (N,)
     sums: Array  # (N, O)
     n_statistics: int
+    ranks: Ranks | None = None
 
 
 def rows_of(targets: Targets, example: Array) -> Rows:
     """Bring the statistics of `targets` to the namespace and device of `example`."""
     weight = None if targets.weight is None else arrays.like(targets.weight, example)
+    ranks = targets.ranks
+    if ranks is not None:
+        ranks = Ranks(*(arrays.like(field, example) for field in ranks))
     return Rows(
         arrays.like(targets.label, example),
         weight,
         arrays.like(targets.sums, example),
         targets.layout.n_statistics,
+        ranks,
     )
 
 

@@ -1,4 +1,4 @@
-"""Split search: hist (L, G, B, S) → the best split of each node, `Splits`.
+"""Split search: histograms, or the rows themselves → the best split of each node, `Splits`.
 
 Every kind of candidate becomes a scan over ordered codes: thresholds in the order of the codes,
 category subsets as prefixes of the levels sorted by their mean. Only for several classes and few
@@ -7,6 +7,7 @@ levels are all subsets tried, by one matrix product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,12 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
+from vtree.histogram import Rows
 from vtree.sampling import Draw, feature_subset, random_thresholds
-from vtree.subsets import subset_splits
+from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.targets import Layout
 from vtree.tree import SUBSET, THRESHOLD
+from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Limits, scan
 
 Floats = NDArray[np.float64]
@@ -36,14 +39,39 @@ class Search(NamedTuple):
     monotone: NDArray[np.int8] | None  # (F,) −1, 0, 1
     min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
 
+    @property
+    def find(self) -> Find:
+        """What finds the best splits in a group of features."""
+        return search_rows if self.criterion.by_rows else search_group
+
+    def needs_sums(self, group: Group) -> bool:
+        """Tell whether `find` asks for the histograms of a group."""
+        by_rows_alone = not group.categorical and not self.draw.random_threshold
+        return not (self.criterion.by_rows and by_rows_alone)
+
+    def directions(self, group: Group) -> NDArray[np.int8] | None:
+        """Return the monotone constraints of a group (G,), None if it has none."""
+        monotone = None if self.monotone is None else self.monotone[group.features]
+        return monotone if monotone is not None and monotone.any() else None
+
+
+class Segments(NamedTuple):
+    """Where the rows of L nodes are: order[start[l] : stop[l]]."""
+
+    order: Array
+    start: Integers  # (L,)
+    stop: Integers
+    rows: Rows
+
 
 class Nodes(NamedTuple):
     """The nodes to search, L of them, on the host."""
 
     total: Integers  # (L, S)
     key: NDArray[np.uint64]  # (L,)
-    lower: Floats  # (L,) bounds of the mean, for monotone constraints
+    lower: Floats  # (L,) bounds of the center, for monotone constraints
     upper: Floats
+    segments: Segments | None = None  # for criteria that judge rows
 
 
 class Splits(NamedTuple):
@@ -65,6 +93,11 @@ class Found(NamedTuple):
     best: Best  # (L, G)
     threshold: Floats | None  # (L, G), where thresholds are drawn
     goes_left: NDArray[np.int8] | None  # (L, G, B), where features are categorical
+
+
+# find(group, hist, nodes, search, bins) → the best split of each node in each feature of a group;
+# hist (L, G, B, S), or None where the search does not need it
+Find = Callable[[Group, Array, Nodes, "Search", Bins], Found]
 
 
 class _Candidates(NamedTuple):
@@ -90,9 +123,7 @@ def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: 
         )
         return Found(best, None, goes_left)
     allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
-    monotone = None if search.monotone is None else search.monotone[group.features]
-    if monotone is not None and not monotone.any():
-        monotone = None
+    monotone = search.directions(group)
     found = scan(
         hist,
         arrays.like(nodes.total, hist),
@@ -105,6 +136,67 @@ def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: 
         layout,
     )
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
+
+
+def search_rows(
+    group: Group, hist: Array | None, nodes: Nodes, search: Search, bins: Bins
+) -> Found:
+    """Return the best split of each node (L) in each feature of a group, by absolute errors.
+
+    hist (L, G, B, S) is asked for categories, whose levels are ordered by their mean target (a
+    heuristic here: for medians no order is known to hold the best subset), and for drawn
+    thresholds.
+    """
+    shape = (nodes.key.size, group.features.size)
+    if not group.categorical:
+        allowed, threshold = np.zeros(shape, dtype=np.int32), None
+        if search.draw.random_threshold:
+            allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
+        best = _scan_rows(group, nodes, search, allowed, None)
+        return Found(Best(*(arrays.to_numpy(field) for field in best)), threshold, None)
+    hist = without_rare_levels(hist, search.min_level_rows)
+    present = arrays.to_numpy(hist[..., 0] > 0)
+
+    def scan_in_order(order: Array) -> Best:
+        place = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")
+        places = np.where(present, place, 0).astype(np.int32)
+        return _scan_rows(group, nodes, search, np.zeros(shape, dtype=np.int32), places)
+
+    layout = search.layout
+    planes = [layout.first + output for output in range(layout.outputs)]
+    best, goes_left = best_prefixes(hist, layout, planes, scan_in_order)
+    return Found(best, None, goes_left)
+
+
+def _scan_rows(
+    group: Group,
+    nodes: Nodes,
+    search: Search,
+    allowed: NDArray[np.int32],
+    places: NDArray[np.int32] | None,
+) -> Best:
+    assert nodes.segments is not None
+    order, start, stop, rows = nodes.segments
+    assert rows.ranks is not None
+    monotone = search.directions(group)
+    return medians(
+        group.codes,
+        order,
+        start,
+        stop,
+        rows.weight,
+        rows.sums,
+        rows.ranks,
+        None if places is None else arrays.like(places, group.codes),
+        arrays.like(nodes.total, group.codes),
+        arrays.like(allowed, group.codes),
+        None if monotone is None else arrays.like(monotone, group.codes),
+        arrays.like(nodes.lower, group.codes),
+        arrays.like(nodes.upper, group.codes),
+        search.limits,
+        search.layout,
+        group.n_codes,
+    )
 
 
 def _allowed(
@@ -214,9 +306,7 @@ def _missing_child(
     return np.where(seen, learnt, larger).astype(np.int32)
 
 
-def _thresholds(
-    candidates: _Candidates, feature: Integers, bins: Bins
-) -> tuple[Integers, Floats]:
+def _thresholds(candidates: _Candidates, feature: Integers, bins: Bins) -> tuple[Integers, Floats]:
     """Return (bin, threshold) of each node's split, halfway through the gap between its rows.
 
     The codes between `bin` and `following` have no rows in the node. Where bins hold single values

@@ -42,8 +42,22 @@ def subset_splits(
     code 1 left, 0 right, −1 where the node has fewer than `min_level_rows` rows of that level (and
     for code 0): such rows go the way of the missing ones and count as missing.
     """
-    if min_level_rows > 1:
-        hist = _without_rare_levels(hist, min_level_rows)
+    hist = without_rare_levels(hist, min_level_rows)
+
+    def scan_in_order(order: Array) -> Best:
+        free = np.zeros(hist.shape[0])
+        return scan(
+            arrays.namespace(hist).take_along_axis(hist, order[..., None], axis=2),
+            arrays.like(total, hist),
+            arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
+            None,
+            arrays.like(free, hist),
+            arrays.like(free, hist),
+            limits,
+            gain,
+            layout,
+        )
+
     classes = layout.classes * layout.outputs
     if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
         if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
@@ -51,9 +65,20 @@ def subset_splits(
         planes = list(range(layout.first, layout.first + classes))
     else:
         planes = [layout.ordered + o for o in range(layout.outputs)]
-    best, goes_left = _prefixes(hist, total, limits, gain, layout, planes[0])
+    return best_prefixes(hist, layout, planes, scan_in_order)
+
+
+def best_prefixes(
+    hist: Array, layout: Layout, planes: list[int], scan_in_order: Callable[[Array], Best]
+) -> tuple[Best, NDArray[np.int8]]:
+    """Return (Best, goes_left) like `subset_splits`, of the prefixes of the levels in some order.
+
+    For each of `planes` the levels of hist (L, G, B, S) are sorted by its mean;
+    scan_in_order(order) then says the best prefix of order (L, G, B), codes with code 0 in front.
+    """
+    best, goes_left = _prefixes(hist, layout, planes[0], scan_in_order)
     for plane in planes[1:]:
-        other, other_left = _prefixes(hist, total, limits, gain, layout, plane)
+        other, other_left = _prefixes(hist, layout, plane, scan_in_order)
         better = other.gain > best.gain
         best = Best(
             *(
@@ -65,8 +90,10 @@ def subset_splits(
     return best, goes_left
 
 
-def _without_rare_levels(hist: Array, min_level_rows: int) -> Array:
-    """Move the statistics of levels with too few rows to code 0."""
+def without_rare_levels(hist: Array, min_level_rows: int) -> Array:
+    """Return hist (L, G, B, S) with the statistics of levels with too few rows in code 0."""
+    if min_level_rows <= 1:
+        return hist
     xp = arrays.namespace(hist)
     code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
     rare = ((hist[..., 0] < min_level_rows) & (code > 0))[..., None]
@@ -76,12 +103,7 @@ def _without_rare_levels(hist: Array, min_level_rows: int) -> Array:
 
 
 def _prefixes(
-    hist: Array,
-    total: NDArray[np.int64],
-    limits: Limits,
-    gain: Gain,
-    layout: Layout,
-    plane: int,
+    hist: Array, layout: Layout, plane: int, scan_in_order: Callable[[Array], Best]
 ) -> tuple[Best, NDArray[np.int8]]:
     """Scan the levels in the order of `plane` over weight; absent levels come last."""
     xp = arrays.namespace(hist)
@@ -92,28 +114,13 @@ def _prefixes(
     key = xp.where(present, mean, float("inf"))
     key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front
     order = xp.argsort(key, axis=2, stable=True)  # (L, G, B)
-    in_order = xp.take_along_axis(hist, order[..., None], axis=2)
-    free = np.zeros(hist.shape[0])
-    found = scan(
-        in_order,
-        arrays.like(total, hist),
-        arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
-        None,
-        arrays.like(free, hist),
-        arrays.like(free, hist),
-        limits,
-        gain,
-        layout,
-    )
-    best = Best(*(arrays.to_numpy(field) for field in found))
+    best = Best(*(arrays.to_numpy(field) for field in scan_in_order(order)))
     rank = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")  # place of each code
     goes_left = np.where(rank <= best.bin[..., None], 1, 0)
     return best, _with_absent(goes_left, arrays.to_numpy(present))
 
 
-def _with_absent(
-    goes_left: NDArray[np.int64], present: NDArray[np.bool_]
-) -> NDArray[np.int8]:
+def _with_absent(goes_left: NDArray[np.int64], present: NDArray[np.bool_]) -> NDArray[np.int8]:
     marked = np.where(present, goes_left, -1)
     marked[..., 0] = -1
     return marked.astype(np.int8)
@@ -171,7 +178,8 @@ def _score_subsets(
         legal = legal & (side[..., 0] >= max(1, limits.min_rows))
         legal = legal & (side[..., layout.weight] >= limits.min_weight)
     sides = [
-        [xp.where(legal, side[..., s], 1.0) for s in range(side.shape[-1])] for side in (left, right)
+        [xp.where(legal, side[..., s], 1.0) for s in range(side.shape[-1])]
+        for side in (left, right)
     ]
     score = xp.where(legal, gain(*sides, layout), -float("inf"))
     shape = (*score.shape[:2], 2 * masks.shape[0])

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.medians import Ranks
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -53,6 +55,7 @@ class Targets(NamedTuple):
     center: Floats  # (O,) zeros for classes
     scale: Floats  # (O,) a mean is center + scale * sum / weight
     weight_unit: float  # the weight that one unit of integer weight stands for
+    ranks: Ranks | None = None  # of real targets, for criteria that judge by medians
 
 
 def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:
@@ -78,11 +81,13 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
     )
 
 
-def real_targets(y: Floats, weight: Floats | None, *, centred: bool = True) -> Targets:
+def real_targets(
+    y: Floats, weight: Floats | None, *, centred: bool = True, ranked: bool = False
+) -> Targets:
     """Return the statistics of real targets.
 
     y (N, O): finite; weight (N,): positive, or None; centred: False where sums must keep their
-    sign and zero (Poisson).
+    sign and zero (Poisson); ranked: True where medians will be asked for.
     """
     whole, weight_unit = quantise_weights(weight, y.shape[0])
     first = 1 if whole is None else 2
@@ -101,6 +106,7 @@ def real_targets(y: Floats, weight: Floats | None, *, centred: bool = True) -> T
         center=center,
         scale=scale,
         weight_unit=weight_unit,
+        ranks=_ranks(y, whole, center, scale) if ranked else None,
     )
 
 
@@ -141,17 +147,14 @@ def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integer
     """Return (sums (N,), center, scale) of one output."""
     low, high = float(y.min()), float(y.max())
     center = low / 2.0 + high / 2.0 if centred and low != high else (low if centred else 0.0)
-    with np.errstate(over="ignore"):
-        distance = y - center
-    if not np.isfinite(distance).all():  # the two ends of the range of float64
-        distance = np.clip(distance, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+    distance = _distance(y, center)
     reach = float(np.abs(distance).max())
     if reach == 0.0:
         return np.zeros(y.size, dtype=np.int64), center, 1.0
     top = int(np.frexp(reach)[1])  # |distance| < 2^top
-    total = y.size if whole is None else int(whole.sum())
-    if whole is None or total.bit_length() <= _PRODUCT_BITS:
+    if _has_products(whole):
         # weight × integer target: repeating a row and weighing it are the same numbers
+        total = y.size if whole is None else int(whole.sum())
         step = max(top - SUM_BITS + total.bit_length(), -1074)
         sums = np.rint(np.ldexp(distance, -step)).astype(np.int64)
         return (sums if whole is None else sums * whole), center, float(np.ldexp(1.0, step))
@@ -159,3 +162,35 @@ def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integer
     step = max(top + heaviest - SUM_BITS + (y.size - 1).bit_length(), -1074)
     scaled = np.ldexp(distance, -step) * whole.astype(np.float64)
     return np.rint(scaled).astype(np.int64), center, float(np.ldexp(1.0, step))
+
+
+def _has_products(whole: Integers | None) -> bool:
+    """Tell whether weighted targets are products of integers; otherwise they are rounded ones."""
+    return whole is None or int(whole.sum()).bit_length() <= _PRODUCT_BITS
+
+
+def _distance(y: Floats, center: float) -> Floats:
+    with np.errstate(over="ignore"):
+        distance = y - center
+    if np.isfinite(distance).all():
+        return distance
+    # the two ends of the range of float64
+    return np.clip(distance, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+
+
+def _ranks(y: Floats, whole: Integers | None, center: Floats, scale: Floats) -> Ranks:
+    """Return the order of the targets (N, O), with positions in the units of their sums."""
+    columns, positions, values = [], [], []
+    before = 0
+    for output in range(y.shape[1]):
+        distinct, rank = np.unique(y[:, output] + 0.0, return_inverse=True)
+        position = _distance(distinct, float(center[output])) / scale[output]
+        columns.append(before + np.reshape(rank, -1))
+        positions.append(np.rint(position) + 0.0 if _has_products(whole) else position)
+        values.append(distinct)
+        before += distinct.size
+    return Ranks(
+        rank=np.stack(columns, axis=1).astype(np.int32),
+        position=np.concatenate(positions),
+        value=np.concatenate(values),
+    )

@@ -1,12 +1,12 @@
 """The columns of a table from a file: of an Arrow, polars or pandas frame, or of a mapping."""
 
 import difflib
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from vtree.errors import InputError
@@ -15,11 +15,7 @@ from vtree.tables.levels import is_missing
 
 def names_of(table: Any) -> list[str]:
     """List the names of a table's columns; raise InputError where two are the same."""
-    names = [str(name) for name in (table if isinstance(table, dict) else _frame(table).columns)]
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
-        raise InputError(f"the table has more than one column of the names {repeated}")
-    return names
+    return list(table) if isinstance(table, dict) else list(_frame(table).columns)
 
 
 def check_names(wanted: Sequence[str], names: Sequence[str], option: str) -> None:
@@ -48,10 +44,12 @@ def select(table: Any, names: Sequence[str]) -> Any:
 
 
 def take(table: Any, rows: NDArray[np.int64]) -> Any:
-    """Return the table with these rows only, in this order."""
+    """Return the table, or a matrix of numbers, with these rows only, in this order."""
     if isinstance(table, dict):
         chosen = rows.tolist()
         return {name: [column[row] for row in chosen] for name, column in table.items()}
+    if isinstance(table, np.ndarray):
+        return table[rows]
     return _frame(table)[rows.tolist()].to_native()
 
 
@@ -61,14 +59,17 @@ def missing_in(table: Any) -> int:
         return sum(is_missing(value) for column in table.values() for value in column)
     total = 0
     for series in _frame(table).iter_columns():
-        total += series.null_count()
-        if series.dtype.is_float():
-            total += int(series.is_nan().sum())
+        # In pandas NaN is a null too, so the two are not to be added up.
+        empty = series.is_null()
+        total += int((empty | series.is_nan() if series.dtype.is_float() else empty).sum())
     return total
 
 
 def _frame(table: Any) -> nw.DataFrame[Any]:
-    return nw.from_native(table, eager_only=True)
+    try:
+        return nw.from_native(table, eager_only=True)
+    except DuplicateError as error:
+        raise InputError(f"the names of columns must differ: {error}") from error
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

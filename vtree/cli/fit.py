@@ -91,7 +91,7 @@ def fit(
     weight: str | None,
     as_json: bool,
 ) -> None:
-    """Fit a tree to the table in DATA: CSV, Parquet or Arrow.
+    """Fit a tree to a table: CSV, Parquet or Arrow.
 
     Strings are categories and empty fields are missing values; neither needs preparation. Rows
     whose target is missing are left out. The model is the one fitted without the held-out rows.

@@ -1,5 +1,6 @@
 """A user's mistakes: what is refused before the work begins, and faults that libraries find."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,11 @@ def check_output(output: Path | None, option: str = "--output") -> None:
 def as_mistakes() -> Iterator[None]:
     """Turn a ValueError into InputError: scikit-learn checks parameters and targets with it."""
     try:
-        yield
+        with warnings.catch_warnings():
+            # The commands find columns by name. scikit-learn sees no names in a mapping, which is
+            # what a CSV file is read to where no frame library is installed.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            yield
     except VTreeError:
         raise
     except ValueError as error:

@@ -31,9 +31,10 @@ _PARQUET = {".parquet", ".pq"}
 @click.option("--proba", is_flag=True, help="The share of each class, not the class.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def predict(model: Path, data: Path, output: Path | None, proba: bool, as_json: bool) -> None:
-    """Predict each row of DATA (CSV, Parquet, Arrow) with the tree in MODEL.
+    """Predict the rows of a table with a saved tree.
 
-    Columns are found by their names; those that the model does not know are left alone.
+    DATA is CSV, Parquet or Arrow. Columns are found by their names; those that the model does not
+    know are left alone.
     """
     check_output(output)
     if output is not None and output.suffix.lower() not in {".csv", *_PARQUET}:
@@ -78,7 +79,7 @@ def _predictions(model: Any, table: Any, proba: bool) -> dict[str, Any]:
         shares = model.predict_proba(inputs)
     if not isinstance(shares, list):
         return _of_classes("", model.classes_, shares)
-    columns = {}
+    columns: dict[str, Any] = {}
     for output, (classes, share) in enumerate(zip(model.classes_, shares, strict=True)):
         columns |= _of_classes(f"{output}_", classes, share)
     return columns

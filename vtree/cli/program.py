@@ -29,22 +29,19 @@ class Commands(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
         **extra: Any,
     ) -> NoReturn:
         """Run the command that `args` name and exit."""
         words = list(sys.argv[1:] if args is None else args)
         wants_json = "--json" in words
         try:
-            code = super().main(
-                words, prog_name, complete_var, False, windows_expand_args, **extra
-            )
+            code = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             error.show()
             _fail(error.format_message(), error, 2, wants_json)
         except (VTreeError, OSError) as error:
-            click.echo(f"Error: {error}", err=True)
-            _fail(str(error), error, 2, wants_json)
+            click.echo(f"Error: {_message(error)}", err=True)
+            _fail(_message(error), error, 2, wants_json)
         except click.Abort as error:
             _fail("interrupted", error, 1, wants_json)
         except Exception as error:  # a fault of vtree's own: the traceback goes to stderr
@@ -52,6 +49,12 @@ class Commands(click.Group):
                 print_json(_document(str(error), error))
             raise
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"  # without Python's "[Errno 2]"
+    return str(error)
 
 
 def _fail(message: str, error: BaseException, code: int, wants_json: bool) -> NoReturn:

@@ -29,7 +29,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], title
         table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
-    console().print(table)
+    _print(table)
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:
@@ -39,12 +39,16 @@ def print_facts(facts: Iterable[tuple[str, object]]) -> None:
     table.add_column(overflow="fold")
     for name, fact in facts:
         table.add_row(Text(name, style="bold"), Text(str(fact)))
-    console().print(table)
+    _print(table)
 
 
-def console() -> Console:
-    """Return a console on stdout as it is now: tests and pipes put another in its place."""
-    return Console(file=sys.stdout, highlight=False)
+def _print(table: Table) -> None:
+    # The stdout of now: tests put another in its place. rich fills lines up with blanks.
+    console = Console(file=sys.stdout, highlight=False)
+    with console.capture() as capture:
+        console.print(table)
+    lines = [line.rstrip() for line in capture.get().splitlines()]
+    click.echo("\n".join(line for line in lines if line))
 
 
 @contextmanager
@@ -60,7 +64,7 @@ def progress(message: str) -> Iterator[None]:
 
 def count(number: int, noun: str) -> str:
     """Say how many: "1 row", "1,234 rows"."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    plural = {"leaf": "leaves"}.get(noun, noun + "s")
     return f"{number:,} {noun if number == 1 else plural}"
 
 

@@ -8,7 +8,6 @@ import vtree
 from vtree.cli.mistakes import check_output
 from vtree.cli.report import print_json
 from vtree.errors import InputError
-from vtree.explain.picture import draw_tree
 
 
 @click.command()
@@ -22,12 +21,15 @@ from vtree.explain.picture import draw_tree
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(model: Path, depth: int | None, png: Path | None, as_json: bool) -> None:
-    """Show the tree in MODEL, as text or as a picture."""
+    """Show a saved tree as text or as a picture."""
     check_output(png, "--png")
     if png is not None and png.suffix.lower() != ".png":
         raise InputError(f"--png: {str(png)!r} must end in .png")
     loaded = vtree.load(model)
     text = vtree.export_text(loaded, max_depth=depth)
+    # Here, for it loads scikit-learn, which `vtree --help` need not wait for.
+    from vtree.explain.picture import draw_tree
+
     shown = None if png is None else draw_tree(loaded, png, max_depth=depth)
     if as_json:
         facts = {"depth": loaded.get_depth(), "leaves": loaded.get_n_leaves()}

@@ -53,6 +53,12 @@ def twoing(left: Any, right: Any, layout: Any) -> Any:
     return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs * 0.25
 
 
+def shares(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
+    """Return the classes' shares of nodes with statistics `total` (M, S), (M, K)."""
+    layout = targets.layout
+    return total[:, layout.first :] / total[:, layout.weight, None]
+
+
 def gini_impurity(stats: Any, layout: Any) -> Any:
     """Return 1 − Σ p_k² of nodes with statistics (M, S), averaged over outputs, (M,)."""
     weight = stats[:, layout.weight]

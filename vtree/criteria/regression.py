@@ -47,6 +47,13 @@ def poisson(left: Any, right: Any, layout: Any) -> Any:
     return choose(least > 0.0, gain, -float("inf"))
 
 
+def means(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
+    """Return the mean targets of nodes with statistics `total` (M, S), (M, O)."""
+    layout = targets.layout
+    share = total[:, layout.first :] / total[:, layout.weight, None]
+    return targets.center + share * targets.scale
+
+
 def squared_deviance(y: Any, mean: Any) -> Any:
     """Return (y − mean)², element by element."""
     difference = y - mean

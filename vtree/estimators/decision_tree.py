@@ -13,11 +13,17 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.criteria import CLASSIFICATION, REGRESSION
-from vtree.errors import InputError
+from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator
 from vtree.estimators.devices import answer
 from vtree.estimators.limits import CONSTRAINTS
-from vtree.estimators.targets import as_columns, check_counts, class_codes, row_weights
+from vtree.estimators.targets import (
+    as_columns,
+    check_counts,
+    check_span,
+    class_codes,
+    row_weights,
+)
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import class_targets, real_targets
 
@@ -36,7 +42,8 @@ def _check_monotone(cst: Any, estimator: TreeEstimator, prepared: Prepared) -> N
     """Return `monotonic_cst` as (F,) int8, checked."""
     if prepared.targets.layout.outputs > 1:
         raise InputError("Monotonicity constraints are not supported with multiple outputs")
-    directions = np.asarray(cst)
+    with own_errors("monotonic_cst"):
+        directions = np.asarray(cst)
     n_features = len(prepared.schema.levels)
     if directions.shape != (n_features,):
         raise InputError(
@@ -311,6 +318,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         numbers = as_columns(y, numeric=True)
         poisson = self.criterion == "poisson"
+        check_span(numbers)
         if poisson:
             check_counts(numbers)
         values, schema = self._read(X)

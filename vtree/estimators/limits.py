@@ -6,7 +6,18 @@ import math
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    RealNotInt,
+    StrOptions,
+)
+
+from vtree.errors import InputError
+
+
+class ParameterError(InputError, InvalidParameterError):  # type: ignore[misc]
+    """A parameter of an estimator cannot be used; scikit-learn's own kind of error, too."""
 
 
 class Amounts(NamedTuple):
@@ -78,5 +89,4 @@ def feature_count(max_features: int | float | str | None, n_features: int) -> in
         return max(1, int(math.log2(n_features)))
     if isinstance(max_features, Integral):
         return int(max_features)
-    assert isinstance(max_features, float)
-    return max(1, int(max_features * n_features))
+    return max(1, int(float(max_features) * n_features))

@@ -13,9 +13,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array
 
 from vtree import arrays
-from vtree.errors import InputError, InputTypeError
+from vtree.errors import InputError, InputTypeError, own_errors
+from vtree.tables.levels import is_missing
 
 Floats = NDArray[np.float64]
+
+_LABELS = "y may hold strings, booleans or whole numbers, one kind in a column and none missing."
+_NUMBERS = "y may hold finite real numbers, (N,) or (N, outputs)."
+_WEIGHTS = "sample_weight may hold finite numbers from 0 up, one a row, or be one number."
+
+_WIDEST = 2.0**480  # squared, and times any whole weight, it still fits float64
 
 
 def host(values: Any) -> Any:
@@ -24,33 +31,90 @@ def host(values: Any) -> Any:
 
 
 def as_columns(y: Any, *, numeric: bool) -> NDArray[Any]:
-    """Return y as (N, outputs), checked for shape, missing and infinite values."""
+    """Return y as (N, outputs), checked for shape, missing and infinite values.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        Anything else than numbers (`numeric`) or labels in one or two dimensions.
+    """
     if y is None:
         raise InputError("This estimator requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise InputTypeError("y is a sparse matrix; pass a dense array, y.toarray()")
-    table = check_array(
-        host(y),
-        ensure_2d=False,
-        dtype=np.float64 if numeric else None,
-        ensure_all_finite=True,
-        input_name="y",
-        allow_nd=False,
-    )
-    if table.ndim == 0:
-        raise InputError("y must have one or two dimensions, got a single value")
+    # scikit-learn looks for infinities by a sum, which may overflow by itself.
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with quiet, own_errors("y", _NUMBERS if numeric else _LABELS):
+        given = _plain_objects(_without_gaps(y, "y"))
+        table = check_array(
+            given,
+            ensure_2d=False,
+            dtype=np.float64 if numeric else None,
+            ensure_all_finite=True,
+            input_name="y",
+            allow_nd=False,
+        )
     return np.reshape(table, (-1, 1)) if table.ndim == 1 else table
 
 
+def _without_gaps(values: Any, argument: str) -> Any:
+    """Return `values` on the host, if none is masked, complex, or an object that means "missing"."""
+    if np.ma.is_masked(values):
+        row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+        raise InputError(f"{argument} is masked in row {row}; leave such rows out of X and {argument}")
+    values = host(values)
+    table = np.asarray(values)
+    if table.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: {argument} is of type {table.dtype}.")
+    if table.dtype == object:
+        per_row = table.size // max(1, len(table)) if table.ndim else 1  # entries a row
+        for place, value in enumerate(table.ravel().tolist()):
+            if is_missing(value):
+                raise InputError(
+                    f"Input {argument} contains NaN or another mark of a missing value, "
+                    f"{value!r} in row {place // per_row}; leave such rows out."
+                )
+    return values
+
+
+def _plain_objects(values: Any) -> Any:
+    """Return an array of objects that are all integers, or all of another number, as such."""
+    table = np.asarray(values)
+    kinds = set(map(type, table.ravel().tolist())) if table.dtype == object else set()
+    if len(kinds) != 1 or not issubclass(kinds.pop(), bool | int | float | np.number | np.bool_):
+        return values
+    plain = np.array(table.tolist())
+    # Integers beyond int64 would turn to floats, and different ones into one.
+    is_exact = plain.dtype.kind != "f" or isinstance(table.flat[0], float | np.floating)
+    return plain if plain.dtype != object and is_exact else values
+
+
 def class_codes(y: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
-    """Return (classes of each output, sorted; codes (N, outputs)) of labels (N, outputs)."""
-    check_classification_targets(y)
+    """Return (classes of each output, sorted; codes (N, outputs)) of labels (N, outputs).
+
+    Raises
+    ------
+    InputError, InputTypeError
+        Labels that are fractions, of mixed kinds, or of no kind that labels have.
+    """
     classes, codes = [], []
-    for output in range(y.shape[1]):
-        labels, code = np.unique(y[:, output], return_inverse=True)
-        classes.append(labels)
-        codes.append(np.reshape(code, -1))
+    with own_errors("y", _LABELS):
+        check_classification_targets(y)
+        for output in range(y.shape[1]):
+            labels, code = np.unique(y[:, output], return_inverse=True)
+            classes.append(labels)
+            codes.append(np.reshape(code, -1))
     return classes, np.stack(codes, axis=1).astype(np.int64)
+
+
+def check_span(y: Floats) -> None:
+    """Raise InputError if squares of differences in y, summed, may leave the range of float64."""
+    low, high = y.min(axis=0), y.max(axis=0)
+    if (high / 2.0 - low / 2.0 > _WIDEST / 2.0).any():
+        raise InputError(
+            f"y reaches from {low.min():.3g} to {high.max():.3g}, but may span {_WIDEST:.1g} at "
+            "most, for its errors are squared and summed; divide y by a large number"
+        )
 
 
 def check_counts(y: Floats) -> None:
@@ -71,20 +135,38 @@ def row_weights(
     Raises
     ------
     InputError
-        If a weight is negative, not finite, or all of them are zero.
+        A weight that is negative or not finite, weights that are all zero or of another length.
+    InputTypeError
+        Weights that are no numbers.
     """
-    check_consistent_length(y, np.empty(n_rows))
+    with own_errors("y"):
+        check_consistent_length(y, np.empty(n_rows))
     if sample_weight is None and class_weight is None:
         return None
-    weight = _check_sample_weight(host(sample_weight), np.empty((n_rows, 1)), dtype=np.float64)
-    if (weight < 0.0).any():
-        worst = int(np.argmin(weight))
-        raise InputError(
-            f"sample_weight must not be negative, got {weight[worst]} for row {worst}; "
-            "use 0 to leave a row out"
-        )
+    with own_errors("sample_weight", _WEIGHTS):
+        given = sample_weight
+        if given is not None:
+            given = _without_gaps(given, "sample_weight")
+        weight = _check_sample_weight(given, np.empty((n_rows, 1)), dtype=np.float64)
+    _refuse_negative(weight, "sample_weight")
     if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y if y.shape[1] > 1 else y[:, 0])
+        with own_errors("class_weight"):
+            by_class = compute_sample_weight(class_weight, y if y.shape[1] > 1 else y[:, 0])
+        _refuse_negative(by_class, "class_weight")
+        weight = weight * by_class
     if not (weight > 0.0).any():
         raise InputError("all weights are zero; at least one row needs a positive weight")
+    with np.errstate(over="ignore"):
+        total = np.sum(weight)
+    if not np.isfinite(total):
+        raise InputError("sample_weight adds up to more than float64 holds; divide all by one number")
     return np.asarray(weight, dtype=np.float64)
+
+
+def _refuse_negative(weight: Floats, argument: str) -> None:
+    worst = int(np.argmin(weight))
+    if not weight[worst] >= 0.0:
+        raise InputError(
+            f"{argument} must not be negative, got {weight[worst]} for row {worst}; "
+            "use 0 to leave a row out"
+        )

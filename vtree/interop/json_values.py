@@ -27,10 +27,11 @@ Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json
 DEEPEST = 64  # brackets within brackets in a text
 _DEEPEST_VALUE = 16  # a dict in a dict takes three brackets: 16 of them and a header fit in 64
 
-# Text of three bytes can become an object of sixty, so the number of objects is what bounds the
-# memory. Four million values are sixty columns of 65,535 levels each.
+# Text of three bytes can become an object of a hundred, so the number of objects is what bounds
+# the memory. Four million values are sixty columns of 65,535 levels each; a column of categories
+# takes four lists and objects and four members.
 MOST_VALUES = 1 << 22
-MOST_CONTAINERS = 1 << 20
+MOST_PARTS = 1 << 18  # lists, objects, and members of objects
 
 # "<U1000000" and one short string: a width that the text does not pay for.
 MOST_PADDED_BYTES = 1 << 26
@@ -195,9 +196,9 @@ def from_text(text: str) -> Json:
     ------
     InputError
         Not JSON, a key twice in an object, NaN and infinities as bare words, nested deeper than
-        64 brackets, more than 4,194,304 values or 1,048,576 lists and objects.
+        64 brackets, more than 4,194,304 values, or 262,144 lists, objects and their members.
     """
-    _check_text(text)
+    check_size(text.encode("utf-8", "surrogatepass"), MOST_VALUES, MOST_PARTS)
     try:
         form: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError as error:
@@ -205,12 +206,14 @@ def from_text(text: str) -> Json:
     return form
 
 
-def _check_text(text: str) -> None:
-    """Bound depth and number of values before there are objects, by brackets and commas."""
-    # Without these pairs each quote begins or ends a string. Bytes of UTF-8 above 127 are no
-    # brackets, quotes or commas.
-    plain = text.replace("\\\\", "").replace('\\"', "").encode("utf-8", "surrogatepass")
-    n_containers = n_commas = depth = quoted = 0
+def check_size(text: bytes, most_values: int, most_parts: int) -> None:
+    """Raise InputError if JSON text would become too many objects, before there are any.
+
+    `text` is UTF-8, whose bytes above 127 are no brackets, quotes, colons or commas.
+    """
+    # Without these pairs each quote begins or ends a string.
+    plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    n_parts = n_values = depth = quoted = 0
     for start in range(0, len(plain), _PIECE):  # in pieces, so that masks take no memory
         byte = np.frombuffer(plain, np.uint8, min(_PIECE, len(plain) - start), start)
         inside = np.bitwise_xor.accumulate(byte == ord('"')) ^ (quoted == 1)
@@ -219,11 +222,11 @@ def _check_text(text: str) -> None:
         opens = (byte == ord("[")) | (byte == ord("{"))
         closes = (byte == ord("]")) | (byte == ord("}"))
         depths = depth + np.cumsum(opens.astype(np.int64) - closes)
-        n_containers += int(np.count_nonzero(opens))
-        n_commas += int(np.count_nonzero(byte == ord(",")))
-        if n_containers > MOST_CONTAINERS or n_containers + n_commas > MOST_VALUES:
+        n_parts += int(np.count_nonzero(opens | (byte == ord(":"))))
+        n_values += int(np.count_nonzero(opens | (byte == ord(","))))
+        if n_parts > most_parts or n_values > most_values:
             raise InputError(
-                f"more than {MOST_VALUES:,} values, or {MOST_CONTAINERS:,} lists and objects"
+                f"more than {most_values:,} values, or {most_parts:,} lists, objects and members"
             )
         if depths.max(initial=0) > DEEPEST:
             raise InputError(f"nested more than {DEEPEST} brackets deep")

@@ -23,7 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from vtree.errors import InputError, InputTypeError, ModelFileError
-from vtree.interop.json_values import decode, encode, from_text, to_text
+from vtree.interop.json_values import check_size, decode, encode, from_text, to_text
 from vtree.interop.tree_checks import fault_of_tree
 from vtree.tree import Tree
 
@@ -33,6 +33,8 @@ _METADATA = "vtree"
 _VERSION = "schema_version"
 _HEADER_BYTES = 100_000_000  # the most that safetensors reads
 _MOST_LEVELS = 65_535
+_MOST_IN_CONTAINER = 1 << 16  # as json_values counts; an array there takes about ten
+_MOST_EXTRA = 1_000
 
 _STORED = {
     "BOOL": np.bool_,
@@ -88,7 +90,7 @@ def write_model(
         - estimator: str
         - parameters: dict from str
     tree : Tree, any number of roots, canonical
-    extra : further arrays by name: booleans, integers, float16/32/64, any shape and order
+    extra : at most 1,000 further arrays by name: booleans, integers, float16/32/64, any shape
 
     Raises
     ------
@@ -106,6 +108,8 @@ def write_model(
     fault = _fault_of_model(decode(from_text(text)), tree)
     if fault is not None:
         raise InputError(f"The model cannot be saved: {fault}.")
+    if len(extra) > _MOST_EXTRA:
+        raise InputError(f"extra has {len(extra):,} arrays, at most {_MOST_EXTRA:,}. Join some.")
     arrays = {f"tree.{name}": _storable(array, name) for name, array in tree._asdict().items()}
     arrays |= {f"extra.{_name(name)}": _storable(array, name) for name, array in extra.items()}
     data = save(arrays, {_METADATA: text})
@@ -135,8 +139,8 @@ def read_model(path: _Path) -> Model:
     what `write_model` says of the header, what `vtree.interop.tree_checks` says of the tree. Not
     checked: that tree.value (M, K) has the K that the estimator needs, and anything about `extra`.
 
-    Memory: the arrays, checks that need less than these, and the header as Python objects, of
-    which there may be four million.
+    Memory: the arrays, checks that need less than these, and the header as Python objects, at
+    most four million. Time: in proportion to the size of the file.
 
     Raises
     ------
@@ -146,7 +150,7 @@ def read_model(path: _Path) -> Model:
         Anything else: a folder, no permission, no model, damaged, hostile, or of a newer version.
     """
     try:
-        _check_kind_of_file(path)
+        _check_container(Path(path))
         # The library checks that its own header, offsets and sizes fit each other and the file.
         with safe_open(os.fspath(path), framework="np") as file:
             header = _header_of(file.metadata())
@@ -227,12 +231,16 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _check_kind_of_file(path: _Path) -> None:
+def _check_container(path: Path) -> None:
+    """Refuse what the library would wait for, or build millions of objects from."""
     # Pipes and devices first: opening one may wait for ever.
-    file = Path(path)
-    if not stat.S_ISREG(file.stat().st_mode):
+    if not stat.S_ISREG(path.stat().st_mode):
         raise InputError("it is a folder, or else no regular file")
-    file.open("rb").close()  # where it is not permitted, the system says so best
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > min(_HEADER_BYTES, path.stat().st_size - 8):
+            raise InputError(f"its first bytes say that a header of {length:,} bytes follows")
+        check_size(file.read(length), _MOST_IN_CONTAINER, _MOST_IN_CONTAINER)
 
 
 def _header_of(metadata: dict[str, str] | None) -> dict[str, Any]:

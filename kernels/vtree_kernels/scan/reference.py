@@ -53,16 +53,34 @@ def scan(
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(hist)
+    left, right, legal = candidates(hist, total, allowed, limits, layout)
+    sides = [_planes(xp, side, legal) for side in (left, right)]
+    if monotone is not None:
+        means = [
+            layout.center + side[layout.ordered] / side[layout.weight] * layout.scale
+            for side in sides
+        ]
+        legal = legal & in_order(means, monotone, lower, upper)
+    return chosen(xp.where(legal, gain(*sides, layout), -float("inf")), left, hist)
+
+
+def candidates(
+    hist: Any, total: Any, allowed: Any, limits: Limits, layout: Any
+) -> tuple[Any, Any, Any]:
+    """Return all candidates' (left, right, legal), (L, G, 2, B, S) twice and (L, G, 2, B).
+
+    The third axis is missing right, missing left: in this order, so that ties go right. Monotone
+    constraints are not looked at here.
+    """
+    xp = array_namespace(hist)
     place = device(hist)
-    n_codes = hist.shape[2]
     missing = hist[:, :, 0, :]  # (L, G, S)
     with_missing = xp.cumulative_sum(hist, axis=2, dtype=xp.int64)  # (L, G, B, S)
     without = with_missing - missing[:, :, None, :]
-    # (L, G, 2, B, S): missing right before missing left, so that ties go right
     left = xp.stack([without, with_missing], axis=2)
     right = total[:, None, None, None, :] - left
 
-    bins = xp.arange(n_codes, dtype=xp.int64, device=place)[None, None, None, :]
+    bins = xp.arange(hist.shape[2], dtype=xp.int64, device=place)[None, None, None, :]
     only = xp.astype(allowed, xp.int64)[:, :, None, None]
     legal = (bins >= 1) & ((only == 0) | (only == bins)) & (without[:, :, None, :, 0] > 0)
     # Without missing values both ways are the same split: keep the first.
@@ -72,11 +90,13 @@ def scan(
     for side in (left, right):
         legal = legal & (side[..., 0] >= max(1, limits.min_rows))
         legal = legal & (xp.astype(side[..., layout.weight], xp.float64) >= limits.min_weight)
-    sides = [_planes(xp, side, legal) for side in (left, right)]
-    if monotone is not None:
-        legal = legal & _in_order(xp, sides, monotone, lower, upper, layout)
-    score = xp.where(legal, gain(*sides, layout), -float("inf"))
+    return left, right, legal
 
+
+def chosen(score: Any, left: Any, hist: Any) -> Best:
+    """Return the first candidate with the largest score (L, G, 2, B), and what goes with it."""
+    xp = array_namespace(hist)
+    n_codes = hist.shape[2]
     flat = (*score.shape[:2], 2 * n_codes)
     best, place_of_best = first_maximum(xp.reshape(score, flat))
     bin = place_of_best % n_codes
@@ -89,10 +109,21 @@ def scan(
         bin=xp.astype(bin, xp.int32),
         next=xp.astype(_next_code(xp, hist[..., 0], bin), xp.int32),
         missing_left=place_of_best >= n_codes,
-        missing=missing[..., 0],
+        missing=hist[:, :, 0, 0],
         varies=xp.sum(filled, axis=2) >= 2,
         left=left_of_best[:, :, 0, :],
     )
+
+
+def in_order(centers: list[Any], monotone: Any, lower: Any, upper: Any) -> Any:
+    """Tell which candidates have centers (left, right) in bounds and in the feature's direction."""
+    xp = array_namespace(lower)
+    direction = xp.astype(monotone, xp.float64)[None, :, None, None]
+    low, high = lower[:, None, None, None], upper[:, None, None, None]
+    kept = (centers[1] - centers[0]) * direction >= 0.0
+    for center in centers:
+        kept = kept & (center >= low) & (center <= high)
+    return kept | (direction == 0.0)
 
 
 def _planes(xp: Any, side: Any, legal: Any) -> list[Any]:
@@ -100,21 +131,6 @@ def _planes(xp: Any, side: Any, legal: Any) -> list[Any]:
     return [
         xp.where(legal, xp.astype(side[..., s], xp.float64), 1.0) for s in range(side.shape[-1])
     ]
-
-
-def _in_order(
-    xp: Any, sides: list[Any], monotone: Any, lower: Any, upper: Any, layout: Any
-) -> Any:
-    """Tell which candidates keep both means within bounds and in the feature's direction."""
-    means = [
-        layout.center + side[layout.ordered] / side[layout.weight] * layout.scale for side in sides
-    ]
-    direction = xp.astype(monotone, xp.float64)[None, :, None, None]
-    low, high = lower[:, None, None, None], upper[:, None, None, None]
-    in_order = (means[1] - means[0]) * direction >= 0.0
-    for mean in means:
-        in_order = in_order & (mean >= low) & (mean <= high)
-    return in_order | (direction == 0.0)
 
 
 def _next_code(xp: Any, counts: Any, bin: Any) -> Any:

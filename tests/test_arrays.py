@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from array_api_compat import is_torch_namespace
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from vtree import arrays
+
+
+def test_numpy_and_back(xp: Namespace) -> None:
+    table = np.arange(6.0).reshape(2, 3)
+    own = xp.asarray(table)
+    assert arrays.is_array(own)
+    assert arrays.is_numpy(own) == xp.name.startswith("numpy")
+    assert_same_bits(arrays.to_numpy(own), table)
+    assert_same_bits(arrays.to_numpy(xp.xp.asarray(own)[:, 1]), table[:, 1])
+
+
+def test_what_is_no_array() -> None:
+    assert not any(map(arrays.is_array, ([1.0], 1.0, "text", None)))
+    assert_same_bits(arrays.to_numpy([1.0, 2.0]), [1.0, 2.0])
+
+
+def test_like_takes_namespace_device_and_dtype(xp: Namespace) -> None:
+    example = xp.asarray(np.zeros(1))
+    values = np.arange(4)[::2]
+    values.flags.writeable = False
+    made = arrays.like(values, example, dtype=np.float64)
+    assert arrays.namespace(made) == arrays.namespace(example)
+    assert arrays.device(made) == arrays.device(example)
+    assert made.dtype == xp.xp.float64
+    np.testing.assert_array_equal(xp.to_numpy(made), [0.0, 2.0])
+
+
+def test_like_never_shares_memory_outside_numpy(xp: Namespace) -> None:
+    values = np.zeros(3)
+    made = arrays.like(values, xp.asarray(values))
+    values[0] = 1.0
+    assert float(made[0]) == (1.0 if xp.name.startswith("numpy") else 0.0)
+
+
+def test_codes_take_the_smallest_dtype_that_computes(xp: Namespace) -> None:
+    example = xp.asarray(np.zeros(1))
+    wide = xp.xp.int32 if is_torch_namespace(xp.xp) else xp.xp.uint16
+    assert arrays.code_dtype(256, example) == xp.xp.uint8
+    assert arrays.code_dtype(257, example) == wide
+
+
+@pytest.mark.parametrize("place", ["cuda:0", "mps", "xpu:1"])
+def test_accelerators_are_not_the_host(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert arrays.on_host(np.zeros(1))
+    monkeypatch.setattr(arrays, "device", lambda array: place)
+    assert not arrays.on_host(np.zeros(1))

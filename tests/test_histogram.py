@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from tests.fitting import Setting
+from vtree.errors import MemoryBudgetError
+from vtree.growth import grow
+from vtree.histogram import Segments, build, build_level, check_budget, node_bytes, rows_of
+
+SETTING = Setting("gini", levels=(-1, 5))
+
+
+def _data() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    X = np.stack([np.round(random.normal(size=90), 1), random.integers(0, 5, 90)], axis=1)
+    return X, random.integers(0, 3, 90)
+
+
+def test_a_larger_sibling_is_its_parent_less_the_smaller(xp: Namespace) -> None:
+    X, y = _data()
+    bins, targets = SETTING.bins(xp.asarray(X)), SETTING.targets(y, np.arange(1.0, 91.0))
+    order = xp.asarray(np.random.default_rng(1).permutation(90).astype(np.int32))
+    start, stop = np.array([0, 60]), np.array([60, 90])
+    children_start, children_stop = np.array([0, 20, 60, 88]), np.array([20, 60, 88, 90])
+    for group in bins.groups:
+        rows = rows_of(targets, group.codes)
+        parents = build(group, rows, order, start, stop)
+        segments = Segments(
+            start=children_start[[0, 3]],
+            stop=children_stop[[0, 3]],
+            sibling=np.array([1, 0]),
+            parent_slot=np.array([1, 0]),
+        )
+        found = build_level(group, rows, order, segments, parents)
+        direct = build(
+            group, rows, order, children_start[[0, 3, 2, 1]], children_stop[[0, 3, 2, 1]]
+        )
+        assert segments.size == 4
+        assert_same_bits(xp.to_numpy(found), xp.to_numpy(direct))
+
+
+def test_bytes_are_counted_and_a_node_that_does_not_fit_is_refused() -> None:
+    X, y = _data()
+    bins, targets = SETTING.bins(X), SETTING.targets(y)
+    sizes = [8 * group.n_codes * 4 for group in bins.groups]  # one feature a group, 4 planes
+    assert node_bytes(bins, 4) == sum(sizes)
+    check_budget(bins, 4, max(sizes))
+    with pytest.raises(MemoryBudgetError, match=rf"needs {max(sizes):,} bytes .* Lower max_bins"):
+        check_budget(bins, 4, max(sizes) - 1)
+    with pytest.raises(MemoryBudgetError):
+        grow(bins, targets, SETTING.plan(bins, targets)._replace(budget=max(sizes) - 1))

@@ -1,0 +1,27 @@
+import numpy as np
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from tests.fitting import Setting, fit
+from vtree.predict import leaves
+
+
+def test_leaves_come_to_the_host_from_any_namespace(xp: Namespace) -> None:
+    random = np.random.default_rng(0)
+    X = np.round(random.normal(size=(80, 3)), 1)
+    X[random.random(X.shape) < 0.2] = np.nan
+    y = random.integers(0, 3, 80)
+    forest = fit(X, y, Setting(), roots=[np.arange(80), np.arange(40)])
+    found = leaves(forest, xp.asarray(X))
+    assert isinstance(found, np.ndarray)
+    assert found.shape == (80, 2)
+    assert_same_bits(found, leaves(forest, X))
+    assert (forest.first_child[found] == -1).all()
+
+
+def test_training_rows_arrive_where_they_were_counted() -> None:
+    random = np.random.default_rng(1)
+    X = np.round(random.normal(size=(80, 3)), 1)
+    tree = fit(X, random.integers(0, 3, 80), Setting())
+    counts = np.bincount(leaves(tree, X)[:, 0], minlength=tree.feature.size)
+    np.testing.assert_array_equal(counts, np.where(tree.first_child < 0, tree.n_rows, 0))

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from vtree import draws
+from vtree.binning import Bins, bin_table
+from vtree.sampling import Draw, feature_subset, random_thresholds
+
+KEYS = draws.mix(np.arange(400))
+
+
+def _bins(column: list[float], max_bins: int | None = None) -> Bins:
+    return bin_table(np.array(column)[:, None], np.array([-1]), max_bins=max_bins)
+
+
+def test_all_features_without_a_limit() -> None:
+    varies = np.zeros((400, 3), dtype=np.bool_)
+    for most in (None, 3, 10):
+        assert feature_subset(Draw(0, most), KEYS, varies).all()
+
+
+def test_subsets_have_their_size_and_take_every_feature_as_often() -> None:
+    allowed = feature_subset(Draw(5, 2), KEYS, np.ones((400, 5), dtype=np.bool_))
+    assert (allowed.sum(axis=1) == 2).all()
+    assert abs(allowed.sum(axis=0) - 160).max() < 50
+
+
+def test_a_constant_draw_goes_on_to_the_first_feature_that_varies() -> None:
+    varies = np.zeros((400, 5), dtype=np.bool_)
+    varies[:, 3] = True
+    allowed = feature_subset(Draw(5, 1), KEYS, varies)
+    assert allowed[:, 3].all()
+    assert set(allowed.sum(axis=1).tolist()) == {1, 2, 3, 4, 5}
+
+
+def test_draws_depend_on_seed_and_node_alone() -> None:
+    varies = np.ones((400, 5), dtype=np.bool_)
+    table = feature_subset(Draw(5, 2), KEYS, varies)
+    np.testing.assert_array_equal(feature_subset(Draw(5, 2), KEYS[7:9], varies[7:9]), table[7:9])
+    assert (feature_subset(Draw(6, 2), KEYS, varies) != table).any()
+
+
+def test_thresholds_are_uniform_between_the_nodes_values() -> None:
+    bins = _bins([0.0, 1.0, 2.0, 4.0])
+    lowest, highest = np.full(400, 2), np.full(400, 4)  # the values 1 … 4
+    code, threshold = random_thresholds(Draw(1), KEYS, bins, 0, lowest, highest)
+    assert (threshold >= 1.0).all()
+    assert (threshold < 4.0).all()
+    assert abs(threshold.mean() - 2.5) < 0.15
+    np.testing.assert_array_equal(code, np.where(threshold < 2.0, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, np.nextafter(1.0, 2)], [-1.7e308, 1.7e308], [0.0, 5e-324]]
+)
+def test_both_sides_get_a_value_however_near_or_far(values: list[float]) -> None:
+    bins = _bins(values)
+    one = np.ones(400, dtype=np.int64)
+    code, threshold = random_thresholds(Draw(1), KEYS, bins, 0, one, one + 1)
+    assert (code == 1).all()
+    assert ((values[0] <= threshold) & (threshold < values[1])).all()
+
+
+def test_of_quantile_bins_the_threshold_is_an_edge() -> None:
+    bins = _bins(np.random.default_rng(0).normal(size=500).tolist(), max_bins=10)
+    lowest, highest = np.full(400, 3), np.full(400, 8)
+    code, threshold = random_thresholds(Draw(1), KEYS, bins, 0, lowest, highest)
+    np.testing.assert_array_equal(threshold, bins.edges[0][code - 1])
+    assert set(code.tolist()) <= set(range(3, 8))
+
+
+def test_constant_and_empty_features() -> None:
+    bins = _bins([0.0, 1.0])
+    lowest, highest = np.array([2, 3]), np.array([2, 0])  # one value; none
+    code, threshold = random_thresholds(Draw(1), KEYS[:2], bins, 0, lowest, highest)
+    assert code.tolist() == [2, -1]
+    assert threshold.tolist() == [np.inf, np.inf]

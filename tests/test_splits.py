@@ -1,0 +1,128 @@
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.fitting import Setting, fit
+from vtree.predict import leaves
+from vtree.splits import Splits, joined_splits
+from vtree.tree import Tree
+
+GINI = Setting("gini")
+nan, inf = np.nan, np.inf
+
+
+def _stump(x: Any, y: Any, setting: Setting = GINI) -> Tree:
+    X = np.asarray(x, dtype=np.float64)
+    return fit(X.reshape(len(y), -1), np.asarray(y), replace(setting, max_depth=1))
+
+
+def test_of_equal_features_the_first_wins() -> None:
+    x = [0.0, 1.0, 2.0, 3.0]
+    tree = _stump(np.stack([[1.0] * 4, x, x, np.negative(x)], axis=1), [0, 0, 1, 1])
+    assert (tree.feature[0], tree.threshold[0]) == (1, 1.5)
+
+
+def test_of_equal_cuts_the_lowest_wins_and_missing_values_go_right() -> None:
+    assert _stump([0, 1, 2, 3], [0, 1, 0, 1]).threshold[0] == 0.5
+    tree = _stump([0, 0, 1, 1, nan, nan], [0, 0, 1, 1, 0, 1])
+    assert (tree.threshold[0], tree.missing_child[0]) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "threshold", "missing_child"),
+    [
+        ([0, 1, 4, 5], [0, 0, 1, 1], 2.5, 1),  # none missing, equal sides: to the second
+        ([0, 1, 4], [0, 0, 1], 2.5, 0),  # to the side with more rows
+        ([0, 4, 5], [0, 1, 1], 2.0, 1),
+        ([0, 1, 4, nan], [0, 0, 1, 0], 2.5, 0),  # learnt
+        ([0, 1, 4, nan], [0, 0, 1, 1], 2.5, 1),
+        ([0, 1, nan, nan], [0, 0, 1, 1], inf, 1),  # only missing or not tells
+        ([nan, nan, 3, 3], [0, 1, 0, 1], inf, 1),
+        ([-inf, 0, inf, inf], [0, 0, 1, 1], 0.0, 1),
+        ([-inf, inf, inf], [0, 1, 1], -inf, 1),
+        ([-0.0, 0.0, 5e-324], [0, 0, 1], 0.0, 0),
+    ],
+)
+def test_thresholds_and_missing_values(
+    x: list[float], y: list[int], threshold: float, missing_child: int
+) -> None:
+    tree = _stump(x, y)
+    assert (tree.threshold[0], tree.missing_child[0]) == (threshold, missing_child)
+    assert np.signbit(tree.threshold[0]) == (threshold < 0)
+
+
+def test_a_threshold_lies_between_the_nodes_own_values() -> None:
+    # The root parts by the first feature; below, only 0 and 10 of the second are left.
+    X = np.array([[0, 0], [0, 10], [1, 4], [1, 5], [1, 6]], dtype=np.float64)
+    tree = fit(X, np.array([0, 1, 2, 2, 2]), GINI)
+    assert (tree.feature[0], tree.threshold[0]) == (0, 0.5)
+    assert (tree.feature[1], tree.threshold[1]) == (1, 5.0)
+
+
+def test_of_quantile_bins_the_threshold_is_an_edge_in_the_middle_of_the_gap() -> None:
+    x = np.repeat(np.arange(64.0), 2)
+    X = np.stack([x, (x > 31.0) & (x < 60.0)], axis=1)
+    setting = Setting("gini", max_bins=16)
+    edges = setting.bins(X).edges[0]
+    tree = fit(X, np.searchsorted([32.0, 60.0], x), setting)
+    own = tree.threshold[tree.feature == 0]
+    assert own.size
+    assert np.isin(own, edges).all()
+
+
+@pytest.mark.parametrize("max_bins", [None, 8])
+@pytest.mark.parametrize("random_threshold", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_raw_values_and_codes_take_the_same_way(
+    max_bins: int | None, random_threshold: bool, dtype: Any
+) -> None:
+    random = np.random.default_rng(0)
+    X = random.choice([*random.normal(size=40), 5e-324, -0.0, 0.0, inf, -inf, nan], (300, 4))
+    X[:, 3] = random.choice([0, 1, 2, 3, nan], 300)
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    setting = Setting("gini", (-1, -1, -1, 4), max_bins, random_threshold=random_threshold)
+    tree = fit(X, random.integers(0, 3, 300), setting)
+    counts = np.bincount(leaves(tree, X)[:, 0], minlength=tree.feature.size)
+    np.testing.assert_array_equal(counts, np.where(tree.first_child < 0, tree.n_rows, 0))
+
+
+def test_only_drawn_features_split() -> None:
+    random = np.random.default_rng(1)
+    X = random.normal(size=(200, 6))
+    y = (X[:, 0] > 0).astype(np.int64)
+    roots = {int(fit(X, y, Setting(seed=s, max_features=2)).feature[0]) for s in range(30)}
+    assert len(roots) > 3
+    assert fit(X, y, Setting(seed=0, max_features=6)).feature[0] == 0
+
+
+def test_drawn_thresholds_differ_by_seed_and_part_the_rows() -> None:
+    X = np.random.default_rng(2).normal(size=(50, 1))
+    y = (X[:, 0] > 0).astype(np.int64)
+    trees = [fit(X, y, Setting(seed=seed, random_threshold=True)) for seed in range(5)]
+    assert len({float(tree.threshold[0]) for tree in trees}) == 5
+    assert all((tree.n_rows > 0).all() for tree in trees)
+
+
+def test_parts_of_a_level_are_joined_in_order() -> None:
+    def part(first: int, maps: dict[int, Any]) -> Splits:
+        two = np.array([first, first + 1])
+        whole = two.astype(np.int32)
+        return Splits(
+            feature=whole,
+            kind=two.astype(np.int8),
+            bin=whole,
+            threshold=two * 1.0,
+            gain=two * 1.0,
+            missing_child=whole,
+            left=np.stack([two, two], axis=1),
+            child_of_code=maps,
+        )
+
+    table = np.zeros(3, dtype=np.uint8)
+    joined = joined_splits([part(0, {1: table}), part(2, {0: table})])
+    assert joined.feature.tolist() == [0, 1, 2, 3]
+    assert joined.left.shape == (4, 2)
+    assert sorted(joined.child_of_code) == [1, 2]
