@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
-from vtree.criteria import CLASSIFICATION, REGRESSION, Criterion
+from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION, Criterion
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow
 from vtree.histogram import DEFAULT_BUDGET
@@ -42,7 +42,7 @@ class Setting:
 
     @property
     def rule(self) -> Criterion:
-        return {**CLASSIFICATION, **REGRESSION}[self.criterion]
+        return {**CLASSIFICATION, **REGRESSION, **RANKED}[self.criterion]
 
     def targets(self, y: NDArray[Any], weight: NDArray[Any] | None = None) -> Targets:
         columns = y.reshape(len(y), -1)
@@ -50,7 +50,8 @@ class Setting:
         if self.criterion in CLASSIFICATION:
             return class_targets(columns, [int(c.max()) + 1 for c in columns.T], weights)
         centred = self.criterion != "poisson"
-        return real_targets(columns.astype(np.float64), weights, centred=centred)
+        ranked = self.criterion in RANKED
+        return real_targets(columns.astype(np.float64), weights, centred=centred, ranked=ranked)
 
     def bins(self, X: Any, weight: NDArray[Any] | None = None) -> Bins:
         levels = np.asarray(self.levels or [-1] * X.shape[1], dtype=np.int64)

@@ -176,10 +176,9 @@ class Naive:
         n_outputs = self.y.shape[1]
         n_classes = 1 if self.regression else int(self.y.max()) + 1
         several = n_classes > 2 or (n_classes > 1 and n_outputs > 1)
-        if several and self.levels[feature] <= 12:
-            widest = max(levels for levels in self.levels if levels <= 12)
-            # Counted in binary over the levels of the widest feature, the last of which stays right
-            numbers = [*range(1, 1 << (widest - 1)), (1 << widest) - 1]
+        if several and present and self.levels[feature] <= 12:
+            # Counted in binary; the last level present stays right, but all against missing ones.
+            numbers = [*range(1, 1 << max(present)), (1 << (max(present) + 1)) - 1]
             yield [frozenset(level for level in present if n >> level & 1) for n in numbers]
             return
         of_level = {level: tuple(row for row in known if x[row] == level) for level in present}

@@ -131,8 +131,9 @@ def test_groups_hold_each_feature_once_and_alike() -> None:
     assert sorted(features.tolist()) == list(range(6))
     for group in bins.groups:
         assert (bins.is_categorical[group.features] == group.categorical).all()
-        assert group.n_codes == bins.n_bins[group.features].max() + 1
-        assert np.asarray(group.codes).dtype == (np.uint8 if group.n_codes <= 256 else np.uint16)
+        needed = bins.n_bins[group.features].max() + 1
+        assert group.n_codes == needed if group.categorical else group.n_codes == needed | 1
+        assert np.asarray(group.codes).dtype == (np.uint8 if needed <= 256 else np.uint16)
     by_feature = {feature: g for g, group in enumerate(bins.groups) for feature in group.features}
     assert by_feature[4] != by_feature[5]  # so that all subsets of the three levels are tried
 

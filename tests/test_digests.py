@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.conftest import NAMESPACES
 from tests.fitting import Setting, fit
-from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.tree import fingerprint
 from vtree_kernels import _threads
 from vtree_kernels.bincode import cpu as bincode_cpu
@@ -84,8 +84,7 @@ def _target(criterion: str, X: Any, outputs: int, n_classes: int, random: Any) -
         y[0] = 1.0  # all zeros have no Poisson mean
         return y
     shift, scale = random.choice([(0.0, 1.0), (1e9, 1.0), (-3.0, 1e-200), (0.0, 1e140)])
-    y = shift + noisy * scale
-    return y
+    return np.asarray(shift + noisy * scale)
 
 
 def _weight(kind: str, n_rows: int, random: Any) -> NDArray[np.float64] | None:
@@ -107,9 +106,11 @@ def problems(draw: Any) -> Problem:
     n_features = 2 if kind == "wide" else draw(st.integers(1, 5))
     outputs = draw(st.sampled_from([1, 1, 1, 2]))
     n_classes = draw(st.sampled_from([2, 3, 5]))
-    criterion = draw(st.sampled_from([*CLASSIFICATION, *REGRESSION]))
+    criterion = draw(st.sampled_from([*CLASSIFICATION, *REGRESSION, *RANKED]))
     X, levels = _table(kind, n_rows, n_features, random)
-    ordered = outputs == 1 and (criterion in REGRESSION or n_classes == 2) and max(levels) < 0
+    ordered = (
+        outputs == 1 and (criterion not in CLASSIFICATION or n_classes == 2) and max(levels) < 0
+    )
     monotone = tuple(random.integers(-1, 2, n_features).tolist())
     setting = Setting(
         criterion=criterion,
@@ -144,7 +145,7 @@ def test_every_way_to_grow_gives_the_same_model(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ties", "floats", "missing", "categories"])
-@pytest.mark.parametrize("criterion", [*CLASSIFICATION, *REGRESSION])
+@pytest.mark.parametrize("criterion", [*CLASSIFICATION, *REGRESSION, *RANKED])
 def test_hundreds_of_rows_too(criterion: str, kind: str) -> None:
     random = np.random.default_rng(len(kind))
     X, levels = _table(kind, 600, 4, random)

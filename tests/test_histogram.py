@@ -7,6 +7,7 @@ from tests.fitting import Setting
 from vtree.errors import MemoryBudgetError
 from vtree.growth import grow
 from vtree.histogram import Segments, build, build_level, check_budget, node_bytes, rows_of
+from vtree_kernels.scan import with_counts
 
 SETTING = Setting("gini", levels=(-1, 5))
 
@@ -31,22 +32,37 @@ def test_a_larger_sibling_is_its_parent_less_the_smaller(xp: Namespace) -> None:
             stop=children_stop[[0, 3]],
             sibling=np.array([1, 0]),
             parent_slot=np.array([1, 0]),
+            unwanted=1,
         )
         found = build_level(group, rows, order, segments, parents)
         direct = build(
             group, rows, order, children_start[[0, 3, 2, 1]], children_stop[[0, 3, 2, 1]]
         )
-        assert segments.size == 4
-        assert_same_bits(xp.to_numpy(found), xp.to_numpy(direct))
+        assert_same_bits(xp.to_numpy(found), xp.to_numpy(direct)[1:])
 
 
 def test_bytes_are_counted_and_a_node_that_does_not_fit_is_refused() -> None:
     X, y = _data()
     bins, targets = SETTING.bins(X), SETTING.targets(y)
-    sizes = [8 * group.n_codes * 4 for group in bins.groups]  # one feature a group, 4 planes
-    assert node_bytes(bins, 4) == sum(sizes)
-    check_budget(bins, 4, max(sizes))
+    layout = targets.layout
+    assert layout.cell_bytes == 3 * 4  # three classes as int32, their sum left out
+    sizes = [layout.cell_bytes * group.n_codes for group in bins.groups]  # one feature a group
+    assert node_bytes(bins, layout) == sum(sizes)
+    check_budget(bins, layout, max(sizes))
     with pytest.raises(MemoryBudgetError, match=rf"needs {max(sizes):,} bytes .* Lower max_bins"):
-        check_budget(bins, 4, max(sizes) - 1)
+        check_budget(bins, layout, max(sizes) - 1)
     with pytest.raises(MemoryBudgetError):
         grow(bins, targets, SETTING.plan(bins, targets)._replace(budget=max(sizes) - 1))
+
+
+def test_class_counts_leave_out_their_sum(xp: Namespace) -> None:
+    X, y = _data()
+    bins, targets = SETTING.bins(xp.asarray(X)), SETTING.targets(y)
+    order = xp.asarray(np.arange(90, dtype=np.int32))
+    for group in bins.groups:
+        start, stop = np.array([0, 30]), np.array([30, 90])
+        hist = build(group, rows_of(targets, group.codes), order, start, stop)
+        assert hist.dtype == xp.xp.int32
+        assert hist.shape[3] == 3
+        whole = xp.to_numpy(with_counts(hist, 4, targets.layout))
+        assert (whole[..., 0].sum(axis=2) == np.array([[30], [60]])).all()

@@ -19,6 +19,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.draws import sample_rows
 from vtree.errors import InputError
+from vtree_kernels import run_tasks
 from vtree_kernels.bincode import bincode
 
 MAX_CODES = 65_536  # what uint16 holds, the missing code included
@@ -33,6 +34,10 @@ _CATEGORY_WIDTHS = (13, *_WIDTHS)
 
 # The widest histogram of one node in one array, in cells (features times codes).
 _GROUP_CELLS = 1 << 20
+
+
+# edges, and the value of each bin where a bin is one value
+_Cuts = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 
 
 class Group(NamedTuple):
@@ -84,20 +89,20 @@ def bin_table(
         If a feature has more distinct values than codes while `max_bins` is None.
     """
     sample = sample_rows(values.shape[0], SAMPLE_ROWS)
-    edges: list[NDArray[np.float64]] = []
-    distinct: list[NDArray[np.float64] | None] = []
-    for feature, levels in enumerate(n_levels.tolist()):
-        if levels >= 0:
-            edges.append(np.arange(levels - 1) + 0.5)
-            distinct.append(None)
-            continue
-        if max_bins is None:
+    cuts: list[_Cuts] = [(np.empty(0), None)] * n_levels.size
+
+    def cut(feature: int) -> None:
+        if n_levels[feature] >= 0:
+            cuts[feature] = (np.arange(n_levels[feature] - 1) + 0.5, None)
+        elif max_bins is None:
             name = names[feature] if names else f"column {feature}"
-            own = _exact_bins(values[:, feature], name)
+            cuts[feature] = _exact_bins(values[:, feature], name)
         else:
-            own = _numeric_bins(values[:, feature], sample, max_bins, weight)
-        edges.append(own[0])
-        distinct.append(own[1])
+            cuts[feature] = _numeric_bins(values[:, feature], sample, max_bins, weight)
+
+    run_tasks(cut, n_levels.size, work=n_levels.size * sample.size * 16)
+    edges = [own for own, _ in cuts]
+    distinct = [own for _, own in cuts]
     n_bins = np.asarray([max(1, e.size + 1) for e in edges], dtype=np.int64)
     is_categorical = n_levels >= 0
     groups = tuple(
@@ -119,7 +124,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
         return np.where((middle >= low) & (middle < high), middle, low) + 0.0
 
 
-def _exact_bins(column: Array, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+def _exact_bins(column: Array, name: str) -> _Cuts:
     """Return (edges, value of each bin) of one numeric column, a bin each distinct value."""
     values, _ = _distinct(column, None)
     if values.size >= MAX_CODES:
@@ -133,7 +138,7 @@ def _exact_bins(column: Array, name: str) -> tuple[NDArray[np.float64], NDArray[
 
 def _numeric_bins(
     column: Array, sample: NDArray[np.int64], max_bins: int, weight: NDArray[np.int64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+) -> _Cuts:
     """Return (edges, value of each bin or None) of one numeric column."""
     n_rows = column.shape[0]
     if sample.size < n_rows:
@@ -224,12 +229,15 @@ def _encode(
 ) -> Group:
     own = [edges[feature] for feature in features]
     offsets = np.concatenate([[0], np.cumsum([e.size for e in own])]).tolist()
-    n_codes = max(e.size for e in own) + 2
+    needed = max(e.size for e in own) + 2
+    # Odd, for with an even stride neighbouring features' cells fall on the same cache sets and
+    # each store waits for another one's: 2.4 ns an update instead of 0.7 on skewed columns.
+    n_codes = needed if categorical else needed | 1
     codes = bincode(
         values,
         features.tolist(),
         arrays.like(np.concatenate(own), values, dtype=np.float64),
         offsets,
-        arrays.code_dtype(n_codes, values),
+        arrays.code_dtype(needed, values),
     )
     return Group(features, codes, n_codes, categorical)

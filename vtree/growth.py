@@ -29,18 +29,19 @@ from vtree.histogram import (
     build_level,
     check_budget,
     node_bytes,
+    nodes_that_fit,
     rows_of,
 )
 from vtree.purity import impure
 from vtree.splits import (
     Found,
+    NodeRows,
     Nodes,
     Search,
     Splits,
     best_splits,
     joined_splits,
 )
-from vtree.splits import Segments as Places
 from vtree.targets import Targets
 from vtree_kernels.route import route
 
@@ -129,7 +130,7 @@ def grow(
     MemoryBudgetError
         If the histogram of a single node exceeds the budget.
     """
-    check_budget(bins, targets.layout.n_statistics, plan.budget)
+    check_budget(bins, targets.layout, plan.budget)
     rows = rows_of(targets, bins.groups[0].codes)
     if roots is None:
         roots = [np.arange(bins.n_rows)]
@@ -194,14 +195,13 @@ def _plant(start: Integers, targets: Targets, order: Array) -> Grown:
     for plane in range(len(planes), layout.n_statistics):
         own = (targets.label[rows] == plane).sum(axis=1)
         planes.append(own * weight)
-    running = np.concatenate([np.zeros((1, len(planes)), dtype=np.int64), np.stack(planes, 1)])
-    running = np.cumsum(running, axis=0)
+    total = np.stack([np.add.reduceat(plane, start[:-1]) for plane in planes], axis=1)
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=np.atleast_1d(draws.mix(np.arange(start.size - 1))),
         start=start[:-1],
         stop=start[1:],
-        total=running[start[1:]] - running[start[:-1]],
+        total=total,
     )
 
 
@@ -232,10 +232,10 @@ def _search(
     plan: Plan,
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
-    all_groups = node_bytes(bins, rows.n_statistics)
+    all_groups = node_bytes(bins, rows.layout)
     if 2 * all_groups * wanted.size > plan.budget:  # parents and children are held together
         return _search_in_slices(grown, wanted, order, bins, rows, plan), wanted, None
-    segments, nodes, places = _segments(grown, wanted, kept)
+    segments, nodes = _segments(grown, wanted, kept)
     request = _request(grown, nodes, order, rows)
     hists: list[Array | None] = []
     found = []
@@ -244,8 +244,6 @@ def _search(
         if plan.search.needs_sums(group):
             previous = None if kept is None else kept.hists[g]
             hist = build_level(group, rows, order, segments, previous)
-            if places.size < segments.size:
-                hist = arrays.namespace(hist).take(hist, arrays.like(places, hist), axis=0)
         hists.append(hist)
         found.append(plan.search.find(group, hist, request, plan.search, bins))
     return best_splits(found, request, plan.search, bins), nodes, _Kept(hists, nodes)
@@ -255,8 +253,7 @@ def _search_in_slices(
     grown: Grown, wanted: Integers, order: Array, bins: Bins, rows: Rows, plan: Plan
 ) -> Splits:
     """Build and search as many nodes at a time as fit, one group of features after another."""
-    widest = max(g.features.size * g.n_codes for g in bins.groups)
-    step = max(1, plan.budget // (8 * widest * rows.n_statistics))
+    step = nodes_that_fit(bins, rows.layout, plan.budget)
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]
@@ -273,16 +270,15 @@ def _search_in_slices(
 
 def _request(grown: Grown, nodes: Integers, order: Array, rows: Rows) -> Nodes:
     own = (getattr(grown, name)[nodes] for name in ("total", "key", "lower", "upper"))
-    return Nodes(*own, Places(order, grown.start[nodes], grown.stop[nodes], rows))
+    return Nodes(*own, NodeRows(order, grown.start[nodes], grown.stop[nodes], rows))
 
 
 def _segments(
     grown: Grown, wanted: Integers, kept: _Kept | None
-) -> tuple[Segments, Integers, Integers]:
+) -> tuple[Segments, Integers]:
     """Decide which histograms to build and which to derive from a kept parent.
 
-    Returns (segments, nodes, places): `nodes` are the wanted ones in a new order, node i's
-    histogram is number places[i]; the others belong to leaves that only serve their sibling.
+    Returns (segments, the wanted nodes in the order of their histograms).
     """
     slot = np.full(grown.feature.size + 1, -1)  # one more for the parent of roots, −1
     if kept is not None:
@@ -295,16 +291,19 @@ def _segments(
     larger = (own_rows > fewer) | ((own_rows == fewer) & (wanted > sibling))
     derived = wanted[(slot[parent] >= 0) & larger]
     their_siblings = 2 * grown.first_child[grown.parent[derived]] + 1 - derived
-    built = np.union1d(np.setdiff1d(wanted, derived), their_siblings)
+    built = np.setdiff1d(wanted, derived)
+    unwanted = np.setdiff1d(their_siblings, built)
+    all_built = np.concatenate([unwanted, built])
+    place = np.empty(grown.feature.size, dtype=np.int64)
+    place[all_built] = np.arange(all_built.size)
     segments = Segments(
-        start=grown.start[built],
-        stop=grown.stop[built],
-        sibling=np.searchsorted(built, their_siblings),
+        start=grown.start[all_built],
+        stop=grown.stop[all_built],
+        sibling=place[their_siblings],
         parent_slot=slot[grown.parent[derived]],
+        unwanted=unwanted.size,
     )
-    is_wanted = np.flatnonzero(np.isin(built, wanted))
-    nodes = np.concatenate([built[is_wanted], derived])
-    return segments, nodes, np.concatenate([is_wanted, built.size + np.arange(derived.size)])
+    return segments, np.concatenate([built, derived])
 
 
 def _write(

@@ -15,8 +15,8 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.errors import MemoryBudgetError
-from vtree.targets import Targets
-from vtree_kernels.histogram import histogram
+from vtree.targets import Layout, Targets
+from vtree_kernels.histogram import Derived, histogram
 from vtree_kernels.medians import Ranks
 
 Integers = NDArray[np.int64]
@@ -27,10 +27,10 @@ DEFAULT_BUDGET = 256 * 2**20  # bytes
 class Rows(NamedTuple):
     """The rows' statistics where the codes are, for the kernels."""
 
-    label: Array  # (N, O)
+    label: Array  # (N, O) planes of the histogram
     weight: Array | None  # (N,)
     sums: Array  # (N, O)
-    n_statistics: int
+    layout: Layout
     ranks: Ranks | None = None
 
 
@@ -41,10 +41,10 @@ def rows_of(targets: Targets, example: Array) -> Rows:
     if ranks is not None:
         ranks = Ranks(*(arrays.like(field, example) for field in ranks))
     return Rows(
-        arrays.like(targets.label, example),
+        arrays.like(targets.label - np.int32(targets.layout.implied), example),
         weight,
         arrays.like(targets.sums, example),
-        targets.layout.n_statistics,
+        targets.layout,
         ranks,
     )
 
@@ -52,41 +52,56 @@ def rows_of(targets: Targets, example: Array) -> Rows:
 class Segments(NamedTuple):
     """Nodes whose histograms are wanted, and how to come by them.
 
-    Built nodes come first, then derived ones; derived node d is parent_slot[d]'s histogram less
-    that of its sibling, segment sibling[d] of the built list.
+    Nodes to build come first: those that only serve a sibling, then wanted ones; then derived
+    nodes, node d being parent_slot[d]'s histogram less that of built node sibling[d].
     """
 
-    start: Integers  # (built,) rows of the nodes to build, wanted or only needed by a sibling
+    start: Integers  # (built,)
     stop: Integers
-    sibling: Integers  # (derived,) index into the built list
+    sibling: Integers  # (derived,) index into the built nodes
     parent_slot: Integers  # (derived,) index into the previous histograms
-
-    @property
-    def size(self) -> int:
-        """Nodes with a histogram."""
-        return self.start.size + self.sibling.size
+    unwanted: int  # how many of the built nodes only serve a sibling
 
 
-def node_bytes(bins: Bins, n_statistics: int) -> int:
+def node_bytes(bins: Bins, layout: Layout) -> int:
     """Return the bytes of one node's histograms."""
-    return sum(8 * g.features.size * g.n_codes * n_statistics for g in bins.groups)
+    return sum(_group_bytes(group, layout) for group in bins.groups)
 
 
-def check_budget(bins: Bins, n_statistics: int, budget: int) -> None:
+def check_budget(bins: Bins, layout: Layout, budget: int) -> None:
     """Raise MemoryBudgetError if one node of one group of features does not fit into `budget`."""
     for group in bins.groups:
-        needed = 8 * group.features.size * group.n_codes * n_statistics
+        needed = _group_bytes(group, layout)
         if needed > budget:
             raise MemoryBudgetError(
                 f"the histogram of one node needs {needed:,} bytes ({group.features.size:,} "
-                f"features × {group.n_codes:,} codes × {n_statistics:,} statistics × 8), more "
+                f"features × {group.n_codes:,} codes × {layout.cell_bytes:,} bytes), more "
                 f"than the budget of {budget:,}. Lower max_bins, use fewer classes or outputs or "
                 "features, or raise histogram_budget."
             )
 
 
-def build(group: Group, rows: Rows, order: Array, start: Integers, stop: Integers) -> Array:
-    """Return the histograms (L, G, B, S) of nodes with rows order[start[l] : stop[l]]."""
+def nodes_that_fit(bins: Bins, layout: Layout, budget: int) -> int:
+    """Return how many nodes' histograms of any one group fit into `budget`, at least one."""
+    return max(1, budget // max(_group_bytes(group, layout) for group in bins.groups))
+
+
+def _group_bytes(group: Group, layout: Layout) -> int:
+    return group.features.size * group.n_codes * layout.cell_bytes
+
+
+def build(
+    group: Group,
+    rows: Rows,
+    order: Array,
+    start: Integers,
+    stop: Integers,
+    derived: Derived | None = None,
+) -> Array:
+    """Return the histograms (L, G, B, S) of nodes with rows order[start[l] : stop[l]].
+
+    Derived nodes follow, see `vtree_kernels.histogram`.
+    """
     return histogram(
         group.codes,
         order,
@@ -96,18 +111,18 @@ def build(group: Group, rows: Rows, order: Array, start: Integers, stop: Integer
         rows.weight,
         rows.sums,
         group.n_codes,
-        rows.n_statistics,
+        rows.layout.n_stored,
+        rows.layout.implied == 0,
+        derived,
     )
 
 
 def build_level(
     group: Group, rows: Rows, order: Array, segments: Segments, previous: Array | None
 ) -> Array:
-    """Return the histograms (L, G, B, S) of `segments`, derived ones by subtraction."""
-    built = build(group, rows, order, segments.start, segments.stop)
-    if previous is None or segments.sibling.size == 0:
-        return built
-    xp = arrays.namespace(built)
-    parent = xp.take(previous, arrays.like(segments.parent_slot, built), axis=0)
-    derived = parent - xp.take(built, arrays.like(segments.sibling, built), axis=0)
-    return xp.concat([built, derived], axis=0)
+    """Return the histograms (L, G, B, S) of the wanted nodes of `segments`."""
+    derived = None
+    if previous is not None and segments.sibling.size:
+        derived = Derived(previous, segments.parent_slot, segments.sibling)
+    hist = build(group, rows, order, segments.start, segments.stop, derived)
+    return hist[segments.unwanted :, ...]

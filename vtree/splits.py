@@ -23,7 +23,7 @@ from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.targets import Layout
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
-from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan import Best, Limits, scan, with_counts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,13 +55,13 @@ class Search(NamedTuple):
         return monotone if monotone is not None and monotone.any() else None
 
 
-class Segments(NamedTuple):
+class NodeRows(NamedTuple):
     """Where the rows of L nodes are: order[start[l] : stop[l]]."""
 
     order: Array
     start: Integers  # (L,)
     stop: Integers
-    rows: Rows
+    statistics: Rows
 
 
 class Nodes(NamedTuple):
@@ -71,7 +71,7 @@ class Nodes(NamedTuple):
     key: NDArray[np.uint64]  # (L,)
     lower: Floats  # (L,) bounds of the center, for monotone constraints
     upper: Floats
-    segments: Segments | None = None  # for criteria that judge rows
+    rows: NodeRows | None = None  # for criteria that judge rows
 
 
 class Splits(NamedTuple):
@@ -117,6 +117,8 @@ class _Candidates(NamedTuple):
 def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: Bins) -> Found:
     """Return the best split of each node (L) in each feature of a group, hist (L, G, B, S)."""
     gain, layout = search.criterion.gain, search.layout
+    if group.categorical or search.draw.random_threshold:
+        hist = with_counts(hist, layout.n_statistics, layout)
     if group.categorical:
         best, goes_left = subset_splits(
             hist, nodes.total, search.limits, gain, layout, search.min_level_rows
@@ -175,18 +177,18 @@ def _scan_rows(
     allowed: NDArray[np.int32],
     places: NDArray[np.int32] | None,
 ) -> Best:
-    assert nodes.segments is not None
-    order, start, stop, rows = nodes.segments
-    assert rows.ranks is not None
+    assert nodes.rows is not None
+    order, start, stop, own = nodes.rows
+    assert own.ranks is not None
     monotone = search.directions(group)
     return medians(
         group.codes,
         order,
         start,
         stop,
-        rows.weight,
-        rows.sums,
-        rows.ranks,
+        own.weight,
+        own.sums,
+        own.ranks,
         None if places is None else arrays.like(places, group.codes),
         arrays.like(nodes.total, group.codes),
         arrays.like(allowed, group.codes),

@@ -129,7 +129,7 @@ def _with_absent(goes_left: NDArray[np.int64], present: NDArray[np.bool_]) -> ND
 def _all_subsets(
     hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
 ) -> tuple[Best, NDArray[np.int8]]:
-    """Try every subset that leaves the last level right, in binary counting order.
+    """Try every subset of the node's levels that leaves the last of them right, counting in binary.
 
     Subset m sends level j left where bit j of m is set; the first best one is kept. The last one
     sends all levels left, against missing values alone.
@@ -174,6 +174,14 @@ def _score_subsets(
     has_missing = (counts[:, :, 0] > 0)[:, :, None, None]
     second = arrays.like(np.array([False, True]), hist)[None, None, :, None]
     legal = (has_missing | ~second) & (plain[:, :, None, :, 0] > 0.0)
+    # Of a subset and its complement only one counts: the one without the node's last level. This
+    # goes by the levels with rows, for the table may be wider than the feature.
+    number = xp.arange(levels.shape[2], dtype=xp.int64, device=arrays.device(hist))
+    last = xp.max(xp.where(counts[:, :, 1:] > 0, number, 0), axis=2)
+    keeps_last = xp.take(table, xp.reshape(last, (-1,)), axis=1) == 0.0  # (subsets, L * G)
+    keeps_last = xp.reshape(xp.permute_dims(keeps_last, (1, 0)), (*last.shape, 1, masks.shape[0]))
+    every_level = arrays.like(masks.all(axis=1), hist)
+    legal = legal & (keeps_last | every_level)
     for side in (left, right):
         legal = legal & (side[..., 0] >= max(1, limits.min_rows))
         legal = legal & (side[..., layout.weight] >= limits.min_weight)

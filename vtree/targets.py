@@ -37,11 +37,22 @@ class Layout(NamedTuple):
     center: float  # of that plane: its mean is center + scale * sum / weight
     scale: float
     unit: tuple[float, ...]  # per output, its scale over the largest one
+    implied: int = 0  # 1: histograms leave plane 0 out, for it is the sum of the classes
 
     @property
     def n_statistics(self) -> int:
         """S, the number of planes."""
         return self.first + self.outputs * self.classes
+
+    @property
+    def n_stored(self) -> int:
+        """Planes of a histogram."""
+        return self.n_statistics - self.implied
+
+    @property
+    def cell_bytes(self) -> int:
+        """Bytes of one cell of a histogram: class counts are int32, everything else int64."""
+        return self.n_stored * (4 if self.implied else 8)
 
 
 class Targets(NamedTuple):
@@ -63,11 +74,13 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
 
     codes (N, O): class numbers from 0; n_classes: of each output; weight (N,): positive, or None.
     """
-    whole, unit = quantise_weights(weight, codes.shape[0])
+    whole, weight_unit = quantise_weights(weight, codes.shape[0])
     first = 1 if whole is None else 2
     outputs, classes = len(n_classes), max(n_classes)
     positive = first + min(1, classes - 1)  # of two classes, the second one is ordered
-    layout = Layout(first - 1, first, outputs, classes, positive, 0.0, 1.0, (1.0,) * outputs)
+    unit = (1.0,) * outputs
+    implied = int(whole is None)
+    layout = Layout(first - 1, first, outputs, classes, positive, 0.0, 1.0, unit, implied)
     label = first + np.arange(outputs) * classes + codes
     return Targets(
         label=label.astype(np.int32),
@@ -77,7 +90,7 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
         layout=layout,
         center=np.zeros(outputs),
         scale=np.ones(outputs),
-        weight_unit=unit,
+        weight_unit=weight_unit,
     )
 
 

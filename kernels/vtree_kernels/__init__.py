@@ -6,6 +6,7 @@ N rows of the table, R rows in play, G features of a group, B codes, S statistic
 
 from vtree_kernels._dispatch import kernels, mode
 from vtree_kernels._threads import available as available_threads
+from vtree_kernels._threads import run as run_tasks
 from vtree_kernels._threads import threads
 
-__all__ = ["available_threads", "kernels", "mode", "threads"]
+__all__ = ["available_threads", "kernels", "mode", "run_tasks", "threads"]

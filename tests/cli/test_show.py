@@ -1,6 +1,7 @@
 """`vtree show`: text, a picture, JSON, and its mistakes."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +55,6 @@ def test_mistakes(refused: Refused, model: Path, regressor: Path, tmp_path: Path
 def test_without_matplotlib(
     refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     message = refused("show", model, "--png", tmp_path / "tree.png")
     assert "pip install 'vtree[plot]'" in message

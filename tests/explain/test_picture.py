@@ -24,11 +24,14 @@ def data() -> tuple[Floats, Floats]:
 
 def _texts(model: Any, path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[str]:
     """Draw a tree and return what is written in the picture."""
-    figures = []
-    original = picture._figure
-    monkeypatch.setattr(
-        picture, "_figure", lambda *arguments: figures.append(original(*arguments)) or figures[-1]
-    )
+    figures: list[Any] = []
+    draw = picture._figure
+
+    def keep(*arguments: Any) -> Any:
+        figures.append(draw(*arguments))
+        return figures[-1]
+
+    monkeypatch.setattr(picture, "_figure", keep)
     draw_tree(model, path, **options)
     assert path.read_bytes().startswith(b"\x89PNG")
     return [text.get_text() for text in figures[0].axes[0].texts]

@@ -23,9 +23,9 @@ def as_mistakes() -> Iterator[None]:
     """Turn a ValueError into InputError: scikit-learn checks parameters and targets with it."""
     try:
         with warnings.catch_warnings():
-            # The commands find columns by name. scikit-learn sees no names in a mapping, which is
-            # what a CSV file is read to where no frame library is installed.
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            # The commands match columns themselves: by name, or by place if training had no names.
+            # scikit-learn sees no names in a mapping, which is what CSV is read to without pyarrow.
+            warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
             yield
     except VTreeError:
         raise

@@ -1,7 +1,9 @@
 """Criteria: how much a split tells. The tables below map a name to its functions.
 
 `CLASSIFICATION` and `REGRESSION` judge a split by sums over the rows of each side, `RANKED` by the
-rows themselves, since no sums tell a median. A gain is written once, as arithmetic on the statistics left and right of a candidate. It is called
+rows themselves, since no sums tell a median.
+
+A gain is written once, as arithmetic on the statistics left and right of a candidate. It is called
 with arrays (`left[k]` is then an array over nodes, features and bins) and, compiled, with numbers;
 so it may use + − × ÷, `range` loops over a fixed order, and `vtree.elementary`, nothing else.
 Neither side is ever empty. The result is the total decrease: the weight of the node times its

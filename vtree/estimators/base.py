@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -165,12 +165,23 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def _encode(self, X: Any) -> Array:
         """Read a table to predict from; where the engine works."""
         check_is_fitted(self)
-        with own_errors("X"):
-            _check_feature_names(self, X, reset=False)
+        self._check_names(X)
         values = encode_table(
             X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
         )
         return place(values, self.device)
+
+    def _check_names(self, X: Any) -> None:
+        """Raise InputError if the columns of X have other names, or another order, than in fit."""
+        known = getattr(self, "feature_names_in_", None)
+        if known is None or not isinstance(X, Mapping) or sparse.issparse(X):
+            with own_errors("X"):
+                _check_feature_names(self, X, reset=False)
+        elif list(X) != known.tolist():  # scikit-learn knows nothing of mappings
+            raise InputError(
+                "X: The feature names should match those that were passed during fit, in the same "
+                f"order: {known.tolist()}, not {list(X)}"
+            )
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         with threads(_thread_count(self.n_jobs)):
@@ -183,7 +194,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:
         """Return which nodes each row passes, a sparse matrix (N, nodes) of zeros and ones."""
-        return paths(self.grown_, self._leaves(X))
+        leaf = self._leaves(X)
+        return paths(self.grown_, leaf)
 
     def get_depth(self) -> int:
         """Return the distance from the root to the farthest leaf."""

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator
 from vtree.estimators.devices import answer
@@ -238,7 +238,9 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
 
     Parameters
     ----------
-    criterion : "squared_error", "friedman_mse" (the same) or "poisson"
+    criterion : "squared_error", "friedman_mse" (the same), "poisson" or "absolute_error"
+        Nodes predict means, with "absolute_error" weighted medians. Medians need the rows
+        themselves, sorted, for every split; a tree then takes several times as long.
 
     References
     ----------
@@ -254,11 +256,11 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
     (8, 0.505)
     """
 
-    _criteria = REGRESSION
+    _criteria = {**REGRESSION, **RANKED}
     _parameter_constraints: dict[str, list[Any]] = {
         **CONSTRAINTS,
         "criterion": [
-            StrOptions({"squared_error", "poisson"}),
+            StrOptions({"squared_error", "absolute_error", "poisson"}),
             Hidden(StrOptions({"friedman_mse"})),
         ],
     }
@@ -327,7 +329,8 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
         values, kept = _kept_rows(values, weight)
         total = float(numbers.shape[0]) if weight is None else float(np.sum(weight))
         kept_weight = None if weight is None else weight[kept]
-        targets = real_targets(numbers[kept], kept_weight, centred=not poisson)
+        ranked = self.criterion in RANKED
+        targets = real_targets(numbers[kept], kept_weight, centred=not poisson, ranked=ranked)
         return Prepared(values, schema, targets, numbers.shape[0], total)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
@@ -336,7 +339,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):  #
         return _check_monotone(self.monotonic_cst, self, data)
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the mean of the row's leaf, (N,) or (N, outputs)."""
+        """Return the mean or median of the row's leaf, (N,) or (N, outputs)."""
         leaf = self._leaves(X)
         value = self.grown_.value[leaf]
         return answer(value[:, 0] if self.n_outputs_ == 1 else value, X)

@@ -1,21 +1,28 @@
 """histogram: statistics of each (node, feature, code).
 
-    hist = histogram(codes, rows, start, stop, label, weight, sums, n_codes, n_statistics)
+    hist = histogram(codes, rows, start, stop, label, weight, sums, n_codes, n_statistics,
+                     counted, derived)
 
 codes (N, G); rows (R,) int32 row numbers, those of node l at rows[start[l] : stop[l]]; start and
-stop (L,) int64 NumPy. Each row adds to hist[l, g, codes[row, g], :] (L, G, B, S) int64:
+stop (L,) int64 NumPy. Each row adds to hist[l, g, codes[row, g], :] (L, G, B, S):
 
-    plane 0                      1
+    plane 0                      1                      if `counted`
     plane 1                      weight[row]            if weight (N,) int64 is given
     plane label[row, o], each o  weight[row], or 1      label (N, O) int32, O = 0 for regression
     last J planes                sums[row, :]           sums (N, J) int64, J = 0 for classes
 
-Sums are int64 and exact; the caller sees to it that they cannot overflow.
+Class counts without weights need no plane 0, for the classes add up to it: then `counted` is False
+and hist is int32; otherwise it is int64. Sums are exact; the caller sees to it that they cannot
+overflow.
+
+With `derived`, D more nodes follow the L built ones: node d is `derived.parent[derived.slot[d]]`
+less hist[derived.sibling[d]], its parent less its sibling.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
+from vtree_kernels.histogram.reference import Derived
 
 histogram = Kernel(reference.histogram, cpu="vtree_kernels.histogram.cpu")
 
-__all__ = ["histogram"]
+__all__ = ["Derived", "histogram"]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
 
+class Derived(NamedTuple):
+    """Nodes whose histogram is their parent's less their sibling's."""
+
+    parent: Any  # (P, G, B, S) histograms of the level above
+    slot: Any  # (D,) int64 NumPy, a node's parent among the P
+    sibling: Any  # (D,) int64 NumPy, its sibling among the built ones
+
+
 def statistics(
-    rows: Any, label: Any, weight: Any | None, sums: Any, n_statistics: int
+    rows: Any, label: Any, weight: Any | None, sums: Any, n_statistics: int, counted: bool
 ) -> list[Any]:
     """Return the S planes of values that `rows` (R,) add, each (R,) int64."""
     xp = array_namespace(rows)
     one = xp.ones(rows.shape, dtype=xp.int64, device=device(rows))
     w = one if weight is None else xp.take(weight, rows)
-    planes = [one] if weight is None else [one, w]
+    planes = ([one] if counted else []) + ([] if weight is None else [w])
     n_sums = sums.shape[1]
     own = [xp.take(label[:, o], rows) for o in range(label.shape[1])]
     for plane in range(len(planes), n_statistics - n_sums):
@@ -67,16 +75,25 @@ def histogram(
     sums: Any,
     n_codes: int,
     n_statistics: int,
+    counted: bool = True,
+    derived: Derived | None = None,
 ) -> Any:
-    """Return hist (L, G, B, S) int64; see the package for the contract."""
+    """Return hist (L + D, G, B, S); see the package for the contract."""
     xp = array_namespace(codes)
     positions, node = node_of_position(rows, start, stop)
     chosen = xp.take(rows, positions)
-    planes = statistics(chosen, label, weight, sums, n_statistics)
+    planes = statistics(chosen, label, weight, sums, n_statistics, counted)
     n_nodes, n_features = start.size, codes.shape[1]
     features = []
     for g in range(n_features):
         code = xp.astype(xp.take(codes[:, g], chosen), xp.int64)
         features.append(sums_by_key(node * n_codes + code, planes, n_nodes * n_codes))
     shape = (n_nodes, n_codes, n_statistics)
-    return xp.stack([xp.reshape(feature, shape) for feature in features], axis=1)
+    hist = xp.stack([xp.reshape(feature, shape) for feature in features], axis=1)
+    hist = xp.astype(hist, xp.int64 if counted else xp.int32)
+    if derived is None:
+        return hist
+    place = device(hist)
+    parent = xp.take(derived.parent, xp.asarray(derived.slot, device=place), axis=0)
+    sibling = xp.take(hist, xp.asarray(derived.sibling, device=place), axis=0)
+    return xp.concat([hist, parent - sibling], axis=0)

@@ -1,4 +1,4 @@
-"""`route` in Numba: count each chunk's children, cumulate, then write; two passes, any threads."""
+"""`route` in Numba: decide and count each chunk, cumulate, then write; two passes, any threads."""
 
 from __future__ import annotations
 
@@ -9,55 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches, chunks
 
 CHUNK = 32_768  # rows of one node per task
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def _child(code, kind, bin, missing_child, offset, branch_map):  # type: ignore[no-untyped-def]
-    if code == 0:
-        return missing_child
-    if kind == 0:
-        return 1 if code > bin else 0
-    return np.int64(branch_map[offset + code])
+@numba.njit(cache=True, nogil=True)
+def _decide(  # type: ignore[no-untyped-def]
+    child, counts, rows, tasks, first, last, codes, column, kind, bin, missing_child, offset, table
+):
+    """Write each row's child and count each task's; `child` spares the second pass the codes."""
+    width = codes.shape[1]
+    all_codes = codes.reshape(-1)
+    for t in range(first, last):
+        l, end = tasks[t, 0], tasks[t, 2]
+        own, rule, cut, absent = column[l], kind[l], bin[l], missing_child[l]
+        for position in range(tasks[t, 1], end):
+            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+            prefetch(all_codes, ahead * width + own)
+            code = np.int64(all_codes[np.intp(rows[position]) * width + own])
+            if code == 0:
+                to = np.int64(absent)
+            elif rule == 0:
+                to = np.int64(code > cut)
+            else:
+                to = np.int64(table[offset[l] + code])
+            child[position] = to
+            counts[t, to] += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _count(  # type: ignore[no-untyped-def]
-    counts, rows, tasks, first, last, codes, column, kind, bin, missing_child, offset, branch_map
-):
+def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
     for t in range(first, last):
-        l = tasks[t, 0]
         for position in range(tasks[t, 1], tasks[t, 2]):
-            code = np.int64(codes[rows[position], column[l]])
-            counts[t, _child(code, kind[l], bin[l], missing_child[l], offset[l], branch_map)] += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _write(  # type: ignore[no-untyped-def]
-    out,
-    cursor,
-    rows,
-    tasks,
-    first,
-    last,
-    codes,
-    column,
-    kind,
-    bin,
-    missing_child,
-    offset,
-    branch_map,
-):
-    for t in range(first, last):
-        l = tasks[t, 0]
-        for position in range(tasks[t, 1], tasks[t, 2]):
-            row = rows[position]
-            code = np.int64(codes[row, column[l]])
-            child = _child(code, kind[l], bin[l], missing_child[l], offset[l], branch_map)
-            out[cursor[t, child]] = row
-            cursor[t, child] += 1
+            to = child[position]
+            out[cursor[t, to]] = rows[position]
+            cursor[t, to] += 1
 
 
 def route(
@@ -77,18 +65,19 @@ def route(
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
+    child = np.empty(rows.size, dtype=np.uint8)
     rule = (codes, column, kind, bin, missing_child, map_offset, branch_map)
     work = int((stop - start).sum()) * 4
 
-    def count(index: int) -> None:
-        _count(counts, rows, tasks, borders[index], borders[index + 1], *rule)
+    def decide(index: int) -> None:
+        _decide(child, counts, rows, tasks, borders[index], borders[index + 1], *rule)
 
-    _threads.run(count, len(borders) - 1, work=work)
+    _threads.run(decide, len(borders) - 1, work=work)
     cursor = _cursors(tasks, counts, start)
     out = rows.copy()
 
     def write(index: int) -> None:
-        _write(out, cursor, rows, tasks, borders[index], borders[index + 1], *rule)
+        _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
 
     _threads.run(write, len(borders) - 1, work=work)
     node_counts = np.zeros((start.size, n_children), dtype=np.int64)

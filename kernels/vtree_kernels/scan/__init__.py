@@ -2,8 +2,9 @@
 
     best = scan(hist, total, allowed, monotone, lower, upper, limits, gain, layout)
 
-hist (L, G, B, S) int64, code 0 for missing values; total (L, S) int64, each node's own
-statistics. A candidate b, 1 <= b < B, sends codes 1 … b left and the rest right, missing values
+hist (L, G, B, S) int64, code 0 for missing values, or int32 with S − 1 planes where plane 0, the
+number of rows, is the sum of the first output's layout.classes planes; total (L, S) int64, each
+node's own statistics. A candidate b, 1 <= b < B, sends codes 1 … b left and the rest right, missing values
 right or left (both are tried where there are any). It is legal if
 
     a row with a value goes left (missing values alone form a right side, never a left one),
@@ -23,8 +24,8 @@ varies bool (rows with at least two codes), and left (L, G, S) int64.
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.scan import reference
-from vtree_kernels.scan.reference import Best, Limits
+from vtree_kernels.scan.reference import Best, Limits, with_counts
 
 scan = Kernel(reference.scan, cpu="vtree_kernels.scan.cpu")
 
-__all__ = ["Best", "Limits", "scan"]
+__all__ = ["Best", "Limits", "scan", "with_counts"]

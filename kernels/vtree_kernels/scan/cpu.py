@@ -17,6 +17,16 @@ from vtree_kernels import _threads
 from vtree_kernels.scan.reference import Best, Limits
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def _rows_of(cell, implied, classes):  # type: ignore[no-untyped-def]
+    if implied == 0:
+        return np.int64(cell[0])
+    rows = np.int64(0)
+    for c in range(classes):
+        rows += cell[c]
+    return rows
+
+
 @functools.cache
 def _kernel(gain: Callable[[Any, Any, Any], Any]) -> Any:
     """Compile the scan around one criterion.
@@ -32,38 +42,46 @@ def _kernel(gain: Callable[[Any, Any, Any], Any]) -> Any:
         hist, total, allowed, monotone, lower, upper, min_rows, min_weight, layout, first, last, out
     ):
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
-        n_features, n_codes, n_statistics = hist.shape[1:]
-        running = np.empty(n_statistics, np.int64)
-        left = np.empty(n_statistics, np.float64)
-        right = np.empty(n_statistics, np.float64)
+        n_features, n_codes, stored = hist.shape[1:]
+        implied = total.shape[1] - stored  # 1: plane 0 is the sum of the classes
+        running = np.empty(stored, np.int64)
+        left = np.empty(total.shape[1], np.float64)
+        right = np.empty(total.shape[1], np.float64)
         nothing = stamp * 0  # keeps `stamp` among the captured values
         for l in range(first, last):
+            n_rows = total[l, 0]
             for g in range(n_features):
                 cells = hist[l, g]
                 running[:] = nothing
+                n_known = np.int64(0)
+                n_missing = _rows_of(cells[0], implied, layout.classes)
                 best = (-np.inf, -np.inf)  # missing right, missing left
                 best_bin = (0, 0)
-                filled = 1 if cells[0, 0] > 0 else 0
+                filled = 1 if n_missing > 0 else 0
                 ways = 1 + filled
                 only = allowed[l, g]
                 constrained = monotone.size > 0 and monotone[g] != 0
                 for b in range(1, n_codes):
-                    if cells[b, 0] > 0:
+                    here = _rows_of(cells[b], implied, layout.classes)
+                    if here > 0:
                         filled += 1
                     elif only != b:
                         continue  # the same split as the bin before
-                    for s in range(n_statistics):
+                    n_known += here
+                    for s in range(stored):
                         running[s] += cells[b, s]
-                    if running[0] == 0 or (only != 0 and only != b):
+                    if n_known == 0 or (only != 0 and only != b):
                         continue
                     for way in range(ways):
-                        n_left = running[0] + way * cells[0, 0]
-                        if n_left < min_rows or total[l, 0] - n_left < min_rows:
+                        n_left = n_known + way * n_missing
+                        if n_left < min_rows or n_rows - n_left < min_rows:
                             continue
-                        for s in range(n_statistics):
+                        left[0] = n_left
+                        right[0] = n_rows - n_left
+                        for s in range(stored):
                             value = running[s] + way * cells[0, s]
-                            left[s] = value
-                            right[s] = total[l, s] - value
+                            left[implied + s] = value
+                            right[implied + s] = total[l, implied + s] - value
                         if left[layout.weight] < min_weight or right[layout.weight] < min_weight:
                             continue
                         if constrained:
@@ -87,20 +105,24 @@ def _kernel(gain: Callable[[Any, Any, Any], Any]) -> Any:
                 bin = best_bin[way]
                 out_gain[l, g] = best[way]
                 out_bin[l, g] = bin
-                out_missing[l, g] = cells[0, 0]
+                out_missing[l, g] = n_missing
                 out_missing_left[l, g] = way == 1
                 out_varies[l, g] = filled >= 2
                 following = 0
                 for b in range(bin + 1, n_codes):
-                    if cells[b, 0] > 0:
+                    if _rows_of(cells[b], implied, layout.classes) > 0:
                         following = b
                         break
                 out_next[l, g] = following
-                for s in range(n_statistics):
-                    value = way * cells[0, s]
+                n_known = way * n_missing
+                for s in range(stored):
+                    value = np.int64(way * cells[0, s])
                     for b in range(1, bin + 1):
                         value += cells[b, s]
-                    out_left[l, g, s] = value
+                    out_left[l, g, implied + s] = value
+                for b in range(1, bin + 1):
+                    n_known += _rows_of(cells[b], implied, layout.classes)
+                out_left[l, g, 0] = n_known
 
     return scan_nodes
 
@@ -125,7 +147,7 @@ def scan(
         np.empty(shape, dtype=np.bool_),
         np.empty(shape, dtype=np.int64),
         np.empty(shape, dtype=np.bool_),
-        np.empty((*shape, hist.shape[3]), dtype=np.int64),
+        np.empty((*shape, total.shape[1]), dtype=np.int64),
     )
     kernel = _kernel(gain)
     directions = np.empty(0, dtype=np.int8) if monotone is None else monotone

@@ -53,6 +53,7 @@ def scan(
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(hist)
+    hist = with_counts(hist, total.shape[1], layout)
     left, right, legal = candidates(hist, total, allowed, limits, layout)
     sides = [_planes(xp, side, legal) for side in (left, right)]
     if monotone is not None:
@@ -62,6 +63,16 @@ def scan(
         ]
         legal = legal & in_order(means, monotone, lower, upper)
     return chosen(xp.where(legal, gain(*sides, layout), -float("inf")), left, hist)
+
+
+def with_counts(hist: Any, n_statistics: int, layout: Any) -> Any:
+    """Return hist (L, G, B, S) int64 with plane 0, also where it is only implied by the classes."""
+    xp = array_namespace(hist)
+    hist = xp.astype(hist, xp.int64, copy=False)
+    if hist.shape[3] == n_statistics:
+        return hist
+    counts = xp.sum(hist[..., : layout.classes], axis=3, keepdims=True, dtype=xp.int64)
+    return xp.concat([counts, hist], axis=3)
 
 
 def candidates(
