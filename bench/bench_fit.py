@@ -140,7 +140,9 @@ def main() -> None:
         ]
         for learner, rows in found.items()
     ]
-    print(f"{options.rows:,} × {options.features}, depth {options.depth}, {options.threads} threads")
+    print(
+        f"{options.rows:,} × {options.features}, depth {options.depth}, {options.threads} threads"
+    )
     print(table(["learner", "seconds", "× vtree", "accuracy", "peak memory / input"], lines))
 
 

@@ -84,7 +84,9 @@ def in_child(script: str, *arguments: str, threads: int) -> Row:
     return row
 
 
-def interleaved(tasks: Sequence[str], run: Callable[[str], Row], repeats: int) -> dict[str, list[Row]]:
+def interleaved(
+    tasks: Sequence[str], run: Callable[[str], Row], repeats: int
+) -> dict[str, list[Row]]:
     """Run every task `repeats` times, one after the other in turns."""
     rows: dict[str, list[Row]] = {task: [] for task in tasks}
     for _ in range(repeats):

@@ -3,6 +3,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
+from vtree.best_first import BestFirst
+from vtree.growth import Grown
 from vtree.tree import Tree, fingerprint
 
 
@@ -60,3 +62,22 @@ def test_equal_gains_are_split_in_the_order_of_their_coming() -> None:
     y = np.array([0, 1, 3, 2] * 3)
     tree = fit(X, y, Setting("gini", max_leaves=3))
     assert tree.first_child.tolist() == [1, 3, -1, -1, -1]
+
+
+class _OneAtATime(BestFirst):
+    """Asks for the next node only, as a plain best-first builder does."""
+
+    def __call__(self, grown: Grown) -> NDArray[np.int64]:
+        return super().__call__(grown)[:1]
+
+
+@pytest.mark.parametrize("max_leaves", [2, 9, 40])
+def test_how_many_nodes_a_round_splits_changes_nothing(
+    max_leaves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = _data()
+    X = np.round(X, 1)  # ties
+    setting = Setting("squared_error", max_leaves=max_leaves)
+    batched = fingerprint(fit(X, y, setting))
+    monkeypatch.setattr("tests.fitting.BestFirst", _OneAtATime)
+    assert fingerprint(fit(X, y, setting)) == batched

@@ -20,7 +20,7 @@ EXCUSED: dict[str, dict[str, str]] = tomllib.loads(
 
 # The least number of ids that must pass: a module that scikit-learn empties, or a
 # table of excuses that grows, must not look like success.
-LEAST_PASSED = {"test_tree": 480, "test_monotonic_tree": 224}
+LEAST_PASSED = {"test_tree": 519, "test_monotonic_tree": 224}
 
 # Seconds for one module, which takes scikit-learn's own classes five; most of the
 # rest is compiling on a fresh clone.

@@ -12,13 +12,13 @@ __version__ = "0.1.0"
 _HOME = {
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
-    "backends": "vtree.backends",
+    "backends": "vtree.machine",
     "digest": "vtree.estimators.persistence",
     "export_text": "vtree.explain.text",
     "kernels": "vtree_kernels",
     "load": "vtree.estimators.persistence",
     "save": "vtree.estimators.persistence",
-    "warmup": "vtree.backends",
+    "warmup": "vtree.machine",
 }
 
 __all__ = sorted(_HOME)

@@ -34,7 +34,9 @@ def device(array: Array) -> Any:
 def on_host(array: Array) -> bool:
     """Tell whether the host can read `array` without a copy from an accelerator."""
     place = str(device(array)).lower()
-    return not any(name in place for name in ("cuda", "gpu", "mps", "xpu", "device("))
+    return "cpu" in place or not any(
+        name in place for name in ("cuda", "gpu", "mps", "xpu", "device(")
+    )
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

@@ -7,6 +7,8 @@ The mixing is splitmix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE = 1, 2, 3
 
 
-def mix(*words: object) -> Words:
+def mix(*words: Any) -> Words:
     """Hash words (integers or uint64 arrays that broadcast together) into uint64.
 
     >>> int(mix(7, 1, 2)) == int(mix(7, 1, 2)), int(mix(7, 1, 2)) == int(mix(7, 2, 1))
@@ -29,7 +31,7 @@ def mix(*words: object) -> Words:
         for word in words:
             value = np.asarray(word).astype(np.uint64)
             state = _finalise(state * np.uint64(3) + value + _GOLDEN)
-    return state if any(np.ndim(word) for word in words) else state[0]  # type: ignore[call-overload]
+    return state if any(np.ndim(word) for word in words) else state[0]
 
 
 def _finalise(z: Words) -> Words:
@@ -44,7 +46,7 @@ def child_key(parent: Words, child: NDArray[np.int64]) -> Words:
     return mix(parent, child)
 
 
-def uniform(*words: object) -> NDArray[np.float64]:
+def uniform(*words: Any) -> NDArray[np.float64]:
     """Return numbers in [0, 1) with 53 random bits, from the same words as `mix`."""
     numbers: NDArray[np.float64] = (mix(*words) >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return numbers

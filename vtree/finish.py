@@ -50,11 +50,14 @@ def finish(
 
 
 def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
-    """Return what a total decrease is multiplied by to be reported, (M,): one over the weight of
-    the node's root, in the units of the targets."""
+    """Return what turns a total decrease into a reported one, (M,).
+
+    One over the weight of the node's root, in the units of the targets.
+    """
     root_weight = grown.total[grown.tree, targets.layout.weight].astype(np.float64)
     unit: Floats = np.full(root_weight.shape, targets.scale.max() ** criterion.degree)
-    return unit / root_weight
+    factor: Floats = unit / root_weight
+    return factor
 
 
 def _bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:

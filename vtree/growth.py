@@ -12,7 +12,7 @@ next (`Order`). One frontier holds the nodes of all roots, so many trees grow in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,13 +269,16 @@ def _search_in_slices(
 
 
 def _request(grown: Grown, nodes: Integers, order: Array, rows: Rows) -> Nodes:
-    own = (getattr(grown, name)[nodes] for name in ("total", "key", "lower", "upper"))
-    return Nodes(*own, NodeRows(order, grown.start[nodes], grown.stop[nodes], rows))
+    return Nodes(
+        grown.total[nodes],
+        grown.key[nodes],
+        grown.lower[nodes],
+        grown.upper[nodes],
+        NodeRows(order, grown.start[nodes], grown.stop[nodes], rows),
+    )
 
 
-def _segments(
-    grown: Grown, wanted: Integers, kept: _Kept | None
-) -> tuple[Segments, Integers]:
+def _segments(grown: Grown, wanted: Integers, kept: _Kept | None) -> tuple[Segments, Integers]:
     """Decide which histograms to build and which to derive from a kept parent.
 
     Returns (segments, the wanted nodes in the order of their histograms).
@@ -377,11 +380,12 @@ def _with_children(
     )
     if search.monotone is not None and chosen.size:
         centers = search.criterion.center(total, new.start, new.stop, order, targets)
-        ordered = centers[:, targets.layout.ordered - targets.layout.first].reshape(-1, 2)
+        ordered = centers[:, targets.layout.ordered - targets.layout.first]
         direction = search.monotone[grown.feature[chosen]]
         lower, upper = children_bounds(
-            grown.lower[chosen], grown.upper[chosen], *ordered.T, direction
+            grown.lower[chosen], grown.upper[chosen], ordered[::2], ordered[1::2], direction
         )
         new = new._replace(lower=lower.reshape(-1), upper=upper.reshape(-1))
-    joined = Grown(*(np.concatenate(pair) for pair in zip(grown, new, strict=True)))
+    pairs: Any = zip(grown, new, strict=True)
+    joined = Grown(*map(np.concatenate, pairs))
     return joined, np.arange(grown.feature.size, joined.feature.size)

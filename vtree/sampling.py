@@ -39,7 +39,8 @@ def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArra
     rank = np.argsort(order, axis=1, kind="stable")
     first_varying = np.argmax(np.take_along_axis(varies, order, axis=1), axis=1)
     needed = np.maximum(draw.max_features, first_varying + 1)
-    return rank < needed[:, None]
+    allowed: NDArray[np.bool_] = rank < needed[:, None]
+    return allowed
 
 
 def random_thresholds(

@@ -8,7 +8,7 @@ levels are all subsets tried, by one matrix product.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,20 +257,20 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
 def joined_splits(parts: list[Splits]) -> Splits:
     """Return the splits of several lists of nodes as those of one."""
     sizes = np.cumsum([0] + [part.feature.size for part in parts])
-    fields = [np.concatenate(field) for field in zip(*(part[:-1] for part in parts), strict=True)]
+    fields: Any = [np.concatenate(each) for each in zip(*(p[:-1] for p in parts), strict=True)]
     maps = {
         int(before) + node: branch_map
         for before, part in zip(sizes, parts, strict=False)
         for node, branch_map in part.child_of_code.items()
     }
-    return Splits(*fields, maps)
+    return Splits._make([*fields, maps])
 
 
 def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
     """Put the groups' results into columns by feature number."""
     place = np.argsort(np.concatenate([group.features for group in bins.groups]))
 
-    def columns(name: str) -> NDArray[np.generic]:
+    def columns(name: str) -> NDArray[Any]:
         joined = np.concatenate([getattr(each.best, name) for each in found], axis=1)
         return joined if len(found) == 1 else joined[:, place]
 

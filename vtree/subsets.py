@@ -1,4 +1,4 @@
-"""Category subsets: which levels of a categorical feature go left (specs: Breiman et al. 1984, §4.2).
+"""Category subsets: which levels of a categorical feature go left.
 
 Two classes, or real targets: the best subset is a prefix of the levels sorted by their mean
 (Fisher 1958; Breiman et al. 1984, theorem 4.5), so one scan over sorted levels is exact.
@@ -185,11 +185,10 @@ def _score_subsets(
     for side in (left, right):
         legal = legal & (side[..., 0] >= max(1, limits.min_rows))
         legal = legal & (side[..., layout.weight] >= limits.min_weight)
-    sides = [
-        [xp.where(legal, side[..., s], 1.0) for s in range(side.shape[-1])]
-        for side in (left, right)
-    ]
-    score = xp.where(legal, gain(*sides, layout), -float("inf"))
+    planes = range(left.shape[-1])
+    left_planes = [xp.where(legal, left[..., s], 1.0) for s in planes]
+    right_planes = [xp.where(legal, right[..., s], 1.0) for s in planes]
+    score = xp.where(legal, gain(left_planes, right_planes, layout), -float("inf"))
     shape = (*score.shape[:2], 2 * masks.shape[0])
     filled = arrays.to_numpy(xp.sum(xp.astype(counts > 0, xp.int64), axis=2))
     top, place = first_maximum(xp.reshape(score, shape))

@@ -165,7 +165,7 @@ def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integer
     if reach == 0.0:
         return np.zeros(y.size, dtype=np.int64), center, 1.0
     top = int(np.frexp(reach)[1])  # |distance| < 2^top
-    if _has_products(whole):
+    if whole is None or _has_products(whole):
         # weight × integer target: repeating a row and weighing it are the same numbers
         total = y.size if whole is None else int(whole.sum())
         step = max(top - SUM_BITS + total.bit_length(), -1074)

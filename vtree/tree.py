@@ -8,7 +8,7 @@ grown in; so a parent comes before its children, and a sweep over all nodes need
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,9 @@ class Tree(NamedTuple):
     weight: NDArray[np.float64]  # (M,) sum of sample weights
     n_rows: NDArray[np.int64]  # (M,)
     impurity: NDArray[np.float64]  # (M,)
-    gain: NDArray[np.float64]  # (M,) decrease of impurity, times weight over the root's; 0 at leaves
+    gain: NDArray[
+        np.float64
+    ]  # (M,) decrease of impurity, times weight over the root's; 0 at leaves
     root: NDArray[np.int32]  # (T,)
 
 
@@ -64,13 +66,14 @@ def children(
     counts = n_children[nodes].astype(np.int64)
     before = np.cumsum(counts) - counts
     offset = np.arange(counts.sum()) - np.repeat(before, counts)
-    return np.repeat(first_child[nodes].astype(np.int64), counts) + offset
+    below: NDArray[np.int64] = np.repeat(first_child[nodes].astype(np.int64), counts) + offset
+    return below
 
 
 def levels(
     first_child: NDArray[np.int32], n_children: NDArray[np.int32], root: NDArray[np.int32]
 ) -> list[NDArray[np.int64]]:
-    """Return the nodes of each level, all trees together, each level in the order of its parents."""
+    """Return the nodes of each level, all trees together, in the order of their parents."""
     found: list[NDArray[np.int64]] = []
     nodes = root.astype(np.int64)
     while nodes.size:
@@ -96,7 +99,7 @@ def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
     map_offset = np.full(order.size, -1, dtype=np.int64)
     map_offset[keeps] = offset
 
-    def of_split(array: NDArray[np.generic], at_leaf: float) -> NDArray[np.generic]:
+    def of_split(array: NDArray[Any], at_leaf: float) -> NDArray[Any]:
         return np.where(keeps, array[order], at_leaf).astype(array.dtype)
 
     return tree._replace(
@@ -134,9 +137,7 @@ def _breadth_first(
     return by_tree
 
 
-def _repack(
-    tree: Tree, nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _repack(tree: Tree, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return (map_offset of `nodes`, branch_map) with their maps back to back, in their order."""
     starts = np.sort(tree.map_offset[tree.map_offset >= 0])  # maps lie back to back in `tree` too
     old = tree.map_offset[nodes]

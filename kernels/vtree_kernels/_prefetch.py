@@ -12,8 +12,7 @@ from numba.extending import intrinsic
 AHEAD = 16  # rows; measured: 8 is late, 32 gains nothing more
 
 
-@intrinsic
-def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Prefetch array[index], array one-dimensional, for reading, into all levels of the cache."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -31,3 +30,6 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen
+
+
+prefetch: Any = intrinsic(_prefetch)

@@ -3,7 +3,7 @@
 import pytest
 
 import vtree
-from vtree.backends import Backend
+from vtree.machine import Backend
 from vtree.cli.bundled import iris, penguins, synthetic
 from vtree.cli.trial import fit_on, held_out_score, is_native, score_of, speed_of
 

@@ -21,7 +21,7 @@ from vtree_kernels.scan import Best, Limits
 class Case:
     outputs: int = 1
     n_rows: int = 120
-    n_nodes: int = 4  # the first has half of the rows, the next half of the rest; the last none
+    shares: tuple[float, ...] = (0.55, 0.55, 0.95, 1.0)  # of the rows, where each node ends
     n_codes: int = 9
     missing: float = 0.2
     weights: str = "none"
@@ -51,22 +51,18 @@ class Case:
     def _places(self, draw: Any) -> NDArray[np.int32] | None:
         if not self.places:
             return None
-        order = np.tile(np.arange(1, self.n_codes), (self.n_nodes, 3, 1))
+        order = np.tile(np.arange(1, self.n_codes), (len(self.shares), 3, 1))
         order = draw.permuted(order, axis=2)
         order[:, :, 0] = 0  # a rare level
-        return np.concatenate([np.zeros((self.n_nodes, 3, 1)), order], axis=2).astype(np.int32)
+        return np.concatenate([np.zeros((len(self.shares), 3, 1)), order], axis=2).astype(np.int32)
 
     def arguments(self) -> tuple[Any, ...]:
         draw = np.random.default_rng(self.n_codes + self.n_rows)
         codes = draw.integers(1, self.n_codes, (self.n_rows, 3))
         codes[:, 2] = 3 if self.skewed else codes[:, 0]  # a duplicate, or one bin for all
         codes[draw.random(codes.shape) < self.missing] = 0
-        borders = self.n_rows - (self.n_rows >> np.arange(self.n_nodes + 1))
-        start = borders[:-1]
-        stop = np.append(borders[1:-1], [self.n_rows, self.n_rows][: min(1, self.n_nodes)])
-        if self.n_nodes > 1:
-            start[-1] = self.n_rows
-            stop[-2:] = self.n_rows
+        stop = (np.asarray(self.shares) * self.n_rows).astype(np.int64)
+        start = np.append(0, stop)[:-1]
         rows = draw.permutation(self.n_rows).astype(np.int32)
         targets = self.targets(draw)
         sums = targets.sums[: self.n_rows]
@@ -74,9 +70,9 @@ class Case:
         label = np.zeros((self.n_rows, 0), dtype=np.int32)
         own = (label, weight, sums, self.n_codes, layout.n_statistics)
         total = histogram.reference(codes, rows, start, stop, *own)[:, 0].sum(axis=1)
-        allowed = draw.integers(-1, self.n_codes, (self.n_nodes, 3)) * int(self.allowed)
-        lower = np.where(draw.random(self.n_nodes) < 0.5, -np.inf, -2.0)
-        upper = np.where(draw.random(self.n_nodes) < 0.5, np.inf, 1.5)
+        allowed = draw.integers(-1, self.n_codes, (len(self.shares), 3)) * int(self.allowed)
+        lower = np.where(draw.random(len(self.shares)) < 0.5, -np.inf, -2.0)
+        upper = np.where(draw.random(len(self.shares)) < 0.5, np.inf, 1.5)
         monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
         places, candidates = self._places(draw), allowed.astype(np.int32)
         rest = (places, total, candidates, monotone, lower, upper, self.limits, layout)
@@ -105,9 +101,9 @@ CASES = {
     "levels, weights": Case(places=True, weights="whole", outputs=2),
     "one bin": Case(skewed=True, missing=0.0),
     "one bin and missing": Case(skewed=True),
-    "one row": Case(n_rows=1, n_nodes=1),
-    "no rows": Case(n_rows=0, n_nodes=2),
-    "no nodes": Case(n_nodes=0),
+    "one row": Case(n_rows=1, shares=(1.0,)),
+    "no rows": Case(n_rows=0, shares=(0.5, 1.0)),
+    "no nodes": Case(shares=()),
     "wide": Case(n_rows=300, n_codes=700, target="reals"),
 }
 
@@ -148,7 +144,7 @@ class _Definition:
 
     def median(self, rows: NDArray[Any], output: int, what: NDArray[np.float64]) -> float:
         own = what[self.ranks.rank[rows, output]]
-        return statistics.median(np.repeat(own, self.weight[rows]).tolist())
+        return float(statistics.median(np.repeat(own, self.weight[rows]).tolist()))
 
     def error(self, rows: NDArray[Any]) -> float:
         total = 0.0
@@ -156,7 +152,7 @@ class _Definition:
             own = self.ranks.position[self.ranks.rank[rows, output]]
             middle = self.median(rows, output, self.ranks.position)
             total += float((np.abs(own - middle) * self.weight[rows]).sum()) * unit
-        return total / self.layout.outputs
+        return total / float(self.layout.outputs)
 
     def legal(self, sides: tuple[NDArray[Any], NDArray[Any]], b: int) -> bool:
         if self.only not in (0, b) or min(map(len, sides)) < max(1, self.limits.min_rows):
@@ -224,7 +220,7 @@ def test_threads_do_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_more_ranks_than_one_level_of_sums_holds() -> None:
-    case = Case(n_rows=5_000, n_nodes=1, n_codes=6, target="reals")
+    case = Case(n_rows=5_000, shares=(1.0,), n_codes=6, target="reals")
     arguments = case.arguments()
     found, expected = medians.twin("cpu")(*arguments), medians.reference(*arguments)
     for field, mine, theirs in zip(Best._fields, found, expected, strict=True):

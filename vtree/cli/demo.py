@@ -13,7 +13,7 @@ from vtree.cli.trial import Speed, fit_on, held_out_score, is_native, score_of, 
 from vtree.cli.usable import find_backends, print_backends
 
 if TYPE_CHECKING:
-    from vtree.backends import Backend
+    from vtree.machine import Backend
 
 # Backends without compiled kernels are timed on fewer rows, and all are compared on these.
 _REFERENCE_ROWS = 2_000

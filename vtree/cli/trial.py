@@ -14,7 +14,7 @@ from vtree.cli.mistakes import as_mistakes
 from vtree.tables import read_table
 
 if TYPE_CHECKING:
-    from vtree.backends import Backend
+    from vtree.machine import Backend
 
 # The backends with compiled kernels, and the library whose arrays those take.
 _NATIVE = {"numba": "numpy", "cupy": "cupy"}

@@ -9,7 +9,7 @@ import click
 from vtree.cli.report import print_json, print_table
 
 if TYPE_CHECKING:
-    from vtree.backends import Backend
+    from vtree.machine import Backend
 
 
 @click.command()
@@ -26,7 +26,7 @@ def backends(as_json: bool) -> None:
 def find_backends() -> list[Backend]:
     """Return every backend, usable or not."""
     # Here, for it loads scikit-learn, which `vtree --help` need not wait for.
-    from vtree.backends import backends
+    from vtree.machine import backends
 
     return backends()
 

@@ -67,4 +67,5 @@ def _of_segments(
     short = np.add.reduceat((reached < weight[segment]).astype(np.int64), begin)
     short_or_half = np.add.reduceat((reached <= weight[segment]).astype(np.int64), begin)
     low, high = ranks.value[rank[begin + short]], ranks.value[rank[begin + short_or_half]]
-    return np.where(low == high, low, low / 2.0 + high / 2.0)
+    middle: Floats = np.where(low == high, low, low / 2.0 + high / 2.0)
+    return middle

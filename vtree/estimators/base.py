@@ -49,7 +49,7 @@ class Prepared(NamedTuple):
     total_weight: float
 
 
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class TreeEstimator(BaseEstimator):
     """Base of the estimators that fit one tree; use a derived class."""
 
     _criteria: Any
@@ -194,7 +194,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:
         """Return which nodes each row passes, a sparse matrix (N, nodes) of zeros and ones."""
-        leaf = self._leaves(X)
+        leaf = self._leaves(X).astype(np.int64)
         return paths(self.grown_, leaf)
 
     def get_depth(self) -> int:
@@ -239,16 +239,16 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
         return to_sklearn(self)
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def __sklearn_is_fitted__(self) -> bool:  # noqa: D105
         return "grown_" in vars(self)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Any:  # noqa: D105
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:  # noqa: D105
         # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
         super().__setstate__({name: _native(value) for name, value in state.items()})
 
@@ -273,7 +273,9 @@ def _least_gain(limits: Amounts, targets: Targets, criterion: Criterion) -> floa
     if limits.min_decrease <= 0.0:
         return -np.inf
     weight = limits.total_weight / targets.weight_unit
-    return (limits.min_decrease - _EPSILON) * weight / float(targets.scale.max()) ** criterion.degree
+    return (
+        (limits.min_decrease - _EPSILON) * weight / float(targets.scale.max()) ** criterion.degree
+    )
 
 
 def _thread_count(n_jobs: int | None) -> int | None:

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import (
 from vtree.errors import InputError
 
 
-class ParameterError(InputError, InvalidParameterError):  # type: ignore[misc]
+class ParameterError(InputError, InvalidParameterError):
     """A parameter of an estimator cannot be used; scikit-learn's own kind of error, too."""
 
 

@@ -115,7 +115,9 @@ def _estimator(header: dict[str, Any], tree: Tree) -> Any:
     if header["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
     names = header["table_names"]
-    model.schema_ = Schema(None if names is None else tuple(map(str, names)), tuple(header["levels"]))
+    model.schema_ = Schema(
+        None if names is None else tuple(map(str, names)), tuple(header["levels"])
+    )
     model.n_outputs_ = header["n_outputs"]
     model.max_features_ = header["max_features"]
     if classes is not None:

@@ -58,10 +58,12 @@ def as_columns(y: Any, *, numeric: bool) -> NDArray[Any]:
 
 
 def _without_gaps(values: Any, argument: str) -> Any:
-    """Return `values` on the host, if none is masked, complex, or an object that means "missing"."""
+    """Return `values` on the host, if none is masked, complex, or an object for "missing"."""
     if np.ma.is_masked(values):
         row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
-        raise InputError(f"{argument} is masked in row {row}; leave such rows out of X and {argument}")
+        raise InputError(
+            f"{argument} is masked in row {row}; leave such rows out of X and {argument}"
+        )
     values = host(values)
     table = np.asarray(values)
     if table.dtype.kind == "c":
@@ -74,7 +76,9 @@ def _without_gaps(values: Any, argument: str) -> Any:
                     f"Input {argument} contains NaN or another mark of a missing value, "
                     f"{value!r} in row {place // per_row}; leave such rows out."
                 )
-    return values
+    # Nullable integers are floats to scikit-learn, and integers to NumPy.
+    as_given = table.dtype == object or table.ndim == 0 or isinstance(values, np.matrix)
+    return values if as_given else table
 
 
 def _plain_objects(values: Any) -> Any:
@@ -159,7 +163,9 @@ def row_weights(
     with np.errstate(over="ignore"):
         total = np.sum(weight)
     if not np.isfinite(total):
-        raise InputError("sample_weight adds up to more than float64 holds; divide all by one number")
+        raise InputError(
+            "sample_weight adds up to more than float64 holds; divide all by one number"
+        )
     return np.asarray(weight, dtype=np.float64)
 
 

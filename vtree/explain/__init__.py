@@ -1,0 +1,1 @@
+"""Showing what a tree does: as text and as pictures."""

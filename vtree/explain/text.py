@@ -29,7 +29,7 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(export_text(DecisionTreeClassifier(max_depth=1).fit(X, y)))
     petal length (cm) <= 2.45: class 0 (50 of 50 rows)
-    petal length (cm) >  2.45: class 1 (50 of 100 rows)
+    petal length (cm) >  2.45 or missing: class 1 (50 of 100 rows)
     """
     check_is_fitted(model)
     tree: Tree = model.grown_
@@ -106,5 +106,7 @@ def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
     best = int(np.argmax(value))
     weight = tree.weight[node]
     own = round(float(value[best]) * n_rows) if weight == n_rows else None
-    share = f"{own} of {n_rows} {rows}" if own is not None else f"{value[best]:.0%} of {n_rows} {rows}"
+    share = (
+        f"{own} of {n_rows} {rows}" if own is not None else f"{value[best]:.0%} of {n_rows} {rows}"
+    )
     return f"class {classes[best]} ({share})"

@@ -40,7 +40,9 @@ def node_of_position(rows: Any, start: Any, stop: Any) -> tuple[Any, Any]:
     xp = array_namespace(rows)
     lengths = stop - start
     node = np.repeat(np.arange(start.size), lengths)
-    positions = np.arange(node.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + start[node]
+    positions = (
+        np.arange(node.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + start[node]
+    )
     place = device(rows)
     return xp.asarray(positions, device=place), xp.asarray(node, device=place)
 

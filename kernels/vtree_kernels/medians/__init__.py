@@ -5,7 +5,8 @@
 
 codes, rows, start, stop, weight, sums and n_codes as for `histogram`; total, allowed, monotone,
 lower, upper, limits and layout as for `scan`, and so are the candidates, their legality, the order
-of ties and the result `Best`. What differs is what a median needs, the rows themselves:
+of ties and the result `Best`. No two nodes may share places of `rows`. What differs is what a
+median needs, the rows themselves:
 
     ranks.rank (N, O) int32      place of the row's target in the tables, ascending with the target
     ranks.position (V,) float64  the target in the unit of `sums`, weight · position = sums

@@ -98,8 +98,9 @@ def _histogram(xp: Any, table: _Table, segments: Any, weighted: bool, n_codes: i
     label = xp.zeros((n_rows, 0), dtype=xp.int32, device=device(table.place))
     own_weight = table.weight if weighted else None
     n_statistics = 1 + int(weighted) + n_outputs
+    start, stop = segments
     own = (label, own_weight, table.sums, n_codes, n_statistics)
-    return histogram(table.place, rows, *segments, *own)
+    return histogram(table.place, rows, start, stop, *own)
 
 
 class _Node(NamedTuple):

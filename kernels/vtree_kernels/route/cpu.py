@@ -23,8 +23,8 @@ def _decide(  # type: ignore[no-untyped-def]
     width = codes.shape[1]
     all_codes = codes.reshape(-1)
     for t in range(first, last):
-        l, end = tasks[t, 0], tasks[t, 2]
-        own, rule, cut, absent = column[l], kind[l], bin[l], missing_child[l]
+        node, end = tasks[t, 0], tasks[t, 2]
+        own, rule, cut, absent = column[node], kind[node], bin[node], missing_child[node]
         for position in range(tasks[t, 1], end):
             ahead = np.intp(rows[min(position + AHEAD, end - 1)])
             prefetch(all_codes, ahead * width + own)
@@ -34,7 +34,7 @@ def _decide(  # type: ignore[no-untyped-def]
             elif rule == 0:
                 to = np.int64(code > cut)
             else:
-                to = np.int64(table[offset[l] + code])
+                to = np.int64(table[offset[node] + code])
             child[position] = to
             counts[t, to] += 1
 
@@ -93,9 +93,13 @@ def _cursors(
     Within a node: child by child, and within a child task by task.
     """
     node = tasks[:, 0]
-    order = np.lexsort((np.repeat(np.arange(len(tasks)), counts.shape[1]),
-                        np.tile(np.arange(counts.shape[1]), len(tasks)),
-                        np.repeat(node, counts.shape[1])))
+    order = np.lexsort(
+        (
+            np.repeat(np.arange(len(tasks)), counts.shape[1]),
+            np.tile(np.arange(counts.shape[1]), len(tasks)),
+            np.repeat(node, counts.shape[1]),
+        )
+    )
     flat = counts.reshape(-1)[order]
     before = np.cumsum(flat) - flat
     owner = np.repeat(node, counts.shape[1])[order]

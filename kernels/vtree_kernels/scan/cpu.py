@@ -17,7 +17,7 @@ from vtree_kernels import _threads
 from vtree_kernels.scan.reference import Best, Limits
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@numba.njit(cache=True, nogil=True)
 def _rows_of(cell, implied, classes):  # type: ignore[no-untyped-def]
     if implied == 0:
         return np.int64(cell[0])
@@ -25,6 +25,89 @@ def _rows_of(cell, implied, classes):  # type: ignore[no-untyped-def]
     for c in range(classes):
         rows += cell[c]
     return rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _in_order(left, right, layout, bounds):  # type: ignore[no-untyped-def]
+    direction, lower, upper = bounds
+    share = left[layout.ordered] / left[layout.weight]
+    mean_left = layout.center + share * layout.scale
+    share = right[layout.ordered] / right[layout.weight]
+    mean_right = layout.center + share * layout.scale
+    if (mean_right - mean_left) * direction < 0.0:
+        return False
+    return min(mean_left, mean_right) >= lower and max(mean_left, mean_right) <= upper
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_legal(  # type: ignore[no-untyped-def]
+    left, right, running, missing, way, n_left, total, minima, layout, bounds
+):
+    """Write both sides' statistics, way 1 with the missing ones left; tell whether they may be."""
+    min_rows, min_weight = minima
+    if n_left < min_rows or total[0] - n_left < min_rows:
+        return False
+    implied = total.size - running.size
+    left[0], right[0] = n_left, total[0] - n_left
+    for s in range(running.size):
+        value = running[s] + way * missing[s]
+        left[implied + s] = value
+        right[implied + s] = total[implied + s] - value
+    if min(left[layout.weight], right[layout.weight]) < min_weight:
+        return False
+    return bounds[0] == 0 or _in_order(left, right, layout, bounds)
+
+
+@numba.njit(cache=True, nogil=True)
+def _next_filled(cells, bin, implied, classes):  # type: ignore[no-untyped-def]
+    for b in range(bin + 1, cells.shape[0]):
+        if _rows_of(cells[b], implied, classes) > 0:
+            return b
+    return 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _write_left(out, cells, bin, way, implied, classes):  # type: ignore[no-untyped-def]
+    """Write the statistics of codes 1 … bin, and of code 0 if `way` is 1."""
+    for s in range(out.size):
+        out[s] = 0
+    for b in range(1 - way, bin + 1):
+        if implied:
+            out[0] += _rows_of(cells[b], implied, classes)
+        for s in range(cells.shape[1]):
+            out[implied + s] += cells[b, s]
+
+
+@register_jitable
+def _best_of(gain, cells, total, only, bounds, minima, layout, scratch):  # type: ignore[no-untyped-def]
+    """Return (gain, bin, way, missing rows, codes with rows)."""
+    running, left, right = scratch
+    implied = total.size - cells.shape[1]
+    running[:] = 0
+    n_known = np.int64(0)
+    n_missing = _rows_of(cells[0], implied, layout.classes)
+    filled = np.int64(n_missing > 0)
+    gains, bins = (-np.inf, -np.inf), (0, 0)  # missing right, missing left
+    for b in range(1, cells.shape[0]):
+        here = _rows_of(cells[b], implied, layout.classes)
+        if here == 0 and only != b:
+            continue  # the same split as the bin before
+        filled += here > 0
+        n_known += here
+        for s in range(running.size):
+            running[s] += cells[b, s]
+        if n_known == 0 or only not in (0, b):
+            continue
+        for way in range(2 if n_missing > 0 else 1):
+            n_left = n_known + way * n_missing
+            own = (left, right, running, cells[0], way, n_left)
+            if _is_legal(*own, total, minima, layout, bounds):
+                score = gain(left, right, layout)
+                if score > gains[way]:
+                    gains = (score, gains[1]) if way == 0 else (gains[0], score)
+                    bins = (b, bins[1]) if way == 0 else (bins[0], b)
+    way = 1 if gains[1] > gains[0] else 0
+    return gains[way], bins[way], way, n_missing, filled
 
 
 @functools.cache
@@ -39,90 +122,27 @@ def _kernel(gain: Callable[[Any, Any, Any], Any]) -> Any:
 
     @numba.njit(cache=True, nogil=True)
     def scan_nodes(  # type: ignore[no-untyped-def]
-        hist, total, allowed, monotone, lower, upper, min_rows, min_weight, layout, first, last, out
+        hist, total, allowed, monotone, lower, upper, minima, layout, first, last, out
     ):
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
-        n_features, n_codes, stored = hist.shape[1:]
-        implied = total.shape[1] - stored  # 1: plane 0 is the sum of the classes
-        running = np.empty(stored, np.int64)
+        implied = total.shape[1] - hist.shape[3]
+        running = np.empty(hist.shape[3], np.int64)
         left = np.empty(total.shape[1], np.float64)
-        right = np.empty(total.shape[1], np.float64)
-        nothing = stamp * 0  # keeps `stamp` among the captured values
-        for l in range(first, last):
-            n_rows = total[l, 0]
-            for g in range(n_features):
-                cells = hist[l, g]
-                running[:] = nothing
-                n_known = np.int64(0)
-                n_missing = _rows_of(cells[0], implied, layout.classes)
-                best = (-np.inf, -np.inf)  # missing right, missing left
-                best_bin = (0, 0)
-                filled = 1 if n_missing > 0 else 0
-                ways = 1 + filled
-                only = allowed[l, g]
-                constrained = monotone.size > 0 and monotone[g] != 0
-                for b in range(1, n_codes):
-                    here = _rows_of(cells[b], implied, layout.classes)
-                    if here > 0:
-                        filled += 1
-                    elif only != b:
-                        continue  # the same split as the bin before
-                    n_known += here
-                    for s in range(stored):
-                        running[s] += cells[b, s]
-                    if n_known == 0 or (only != 0 and only != b):
-                        continue
-                    for way in range(ways):
-                        n_left = n_known + way * n_missing
-                        if n_left < min_rows or n_rows - n_left < min_rows:
-                            continue
-                        left[0] = n_left
-                        right[0] = n_rows - n_left
-                        for s in range(stored):
-                            value = running[s] + way * cells[0, s]
-                            left[implied + s] = value
-                            right[implied + s] = total[l, implied + s] - value
-                        if left[layout.weight] < min_weight or right[layout.weight] < min_weight:
-                            continue
-                        if constrained:
-                            share = left[layout.ordered] / left[layout.weight]
-                            mean_left = layout.center + share * layout.scale
-                            share = right[layout.ordered] / right[layout.weight]
-                            mean_right = layout.center + share * layout.scale
-                            if (mean_right - mean_left) * monotone[g] < 0.0:
-                                continue
-                            if min(mean_left, mean_right) < lower[l]:
-                                continue
-                            if max(mean_left, mean_right) > upper[l]:
-                                continue
-                        score = gain(left, right, layout)
-                        if score > best[way]:
-                            if way == 0:
-                                best, best_bin = (score, best[1]), (b, best_bin[1])
-                            else:
-                                best, best_bin = (best[0], score), (best_bin[0], b)
-                way = 1 if best[1] > best[0] else 0
-                bin = best_bin[way]
-                out_gain[l, g] = best[way]
-                out_bin[l, g] = bin
-                out_missing[l, g] = n_missing
-                out_missing_left[l, g] = way == 1
-                out_varies[l, g] = filled >= 2
-                following = 0
-                for b in range(bin + 1, n_codes):
-                    if _rows_of(cells[b], implied, layout.classes) > 0:
-                        following = b
-                        break
-                out_next[l, g] = following
-                n_known = way * n_missing
-                for s in range(stored):
-                    value = np.int64(way * cells[0, s])
-                    for b in range(1, bin + 1):
-                        value += cells[b, s]
-                    out_left[l, g, implied + s] = value
-                for b in range(1, bin + 1):
-                    n_known += _rows_of(cells[b], implied, layout.classes)
-                out_left[l, g, 0] = n_known
+        right = np.empty(total.shape[1] + 0 * stamp, np.float64)  # keeps `stamp` captured
+        scratch = (running, left, right)
+        for node in range(first, last):
+            for g in range(hist.shape[1]):
+                cells = hist[node, g]
+                direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
+                bounds = (direction, lower[node], upper[node])
+                best, bin, way, n_missing, filled = _best_of(
+                    gain, cells, total[node], allowed[node, g], bounds, minima, layout, scratch
+                )
+                out_gain[node, g], out_bin[node, g] = best, bin
+                out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1
+                out_varies[node, g] = filled >= 2
+                out_next[node, g] = _next_filled(cells, bin, implied, layout.classes)
+                _write_left(out_left[node, g], cells, bin, way, implied, layout.classes)
 
     return scan_nodes
 
@@ -151,7 +171,8 @@ def scan(
     )
     kernel = _kernel(gain)
     directions = np.empty(0, dtype=np.int8) if monotone is None else monotone
-    fixed = (allowed, directions, lower, upper, max(1, limits.min_rows), limits.min_weight)
+    minima = (max(1, limits.min_rows), float(limits.min_weight))
+    fixed = (allowed, directions, lower, upper, minima)
     compiled_layout = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
     per_task = max(1, 65_536 // (shape[1] * hist.shape[2]))
 

@@ -55,7 +55,7 @@ def scan(
     xp = array_namespace(hist)
     hist = with_counts(hist, total.shape[1], layout)
     left, right, legal = candidates(hist, total, allowed, limits, layout)
-    sides = [_planes(xp, side, legal) for side in (left, right)]
+    sides = (_planes(xp, left, legal), _planes(xp, right, legal))
     if monotone is not None:
         means = [
             layout.center + side[layout.ordered] / side[layout.weight] * layout.scale
