@@ -3,9 +3,9 @@
 import pytest
 
 import vtree
-from vtree.machine import Backend
 from vtree.cli.bundled import iris, penguins, synthetic
 from vtree.cli.trial import fit_on, held_out_score, is_native, score_of, speed_of
+from vtree.machine import Backend
 
 NUMBA = Backend("numba", True, "", "numba")
 

@@ -252,6 +252,7 @@ def _count_quotes(file: Path) -> int:
 def _typed_by_arrow(texts: Any) -> Any:
     """Do what `_typed` does to a chunked array of strings."""
     import pyarrow
+    import pyarrow.compute
 
     try:
         # Integers second: Arrow reads 0x1F as one.
@@ -260,6 +261,7 @@ def _typed_by_arrow(texts: Any) -> Any:
         coded = texts.dictionary_encode().combine_chunks()
         return pyarrow.array(_typed(coded.dictionary.to_pylist())).take(coded.indices)
     try:
-        return texts.cast(pyarrow.int64())
+        # Arrow's integers take no plus, its floats do.
+        return pyarrow.compute.utf8_ltrim(texts, "+").cast(pyarrow.int64())
     except pyarrow.ArrowInvalid:
         return numbers

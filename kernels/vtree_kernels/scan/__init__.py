@@ -4,8 +4,8 @@
 
 hist (L, G, B, S) int64, code 0 for missing values, or int32 with S − 1 planes where plane 0, the
 number of rows, is the sum of the first output's layout.classes planes; total (L, S) int64, each
-node's own statistics. A candidate b, 1 <= b < B, sends codes 1 … b left and the rest right, missing values
-right or left (both are tried where there are any). It is legal if
+node's own statistics. A candidate b, 1 <= b < B, sends codes 1 … b left and the rest right,
+missing values right or left (both are tried where there are any). It is legal if
 
     a row with a value goes left (missing values alone form a right side, never a left one),
     both children have at least limits.min_rows rows (plane 0, never less than one)

@@ -79,7 +79,16 @@ def _write_left(out, cells, bin, way, implied, classes):  # type: ignore[no-unty
 
 
 @register_jitable
-def _best_of(gain, cells, total, only, bounds, minima, layout, scratch):  # type: ignore[no-untyped-def]
+def _best_of(
+    gain: Any,
+    cells: Any,
+    total: Any,
+    only: Any,
+    bounds: Any,
+    minima: Any,
+    layout: Any,
+    scratch: Any,
+) -> Any:
     """Return (gain, bin, way, missing rows, codes with rows)."""
     running, left, right = scratch
     implied = total.size - cells.shape[1]
