@@ -11,6 +11,7 @@ from vtree.targets import Targets
 from vtree.tree import Tree, canonical, levels
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def finish(
@@ -95,9 +96,10 @@ def _impurity_around(
     weight = 1.0 if targets.weight is None else targets.weight[rows]
     loss = np.zeros(tree.feature.size)
     outputs = targets.layout.outputs
+    lengths = (grown.stop - grown.start)[leaf], (grown.stop - grown.start)[tree.root]
     for output in range(outputs):
         own = criterion.deviance(targets.identity[rows, output], center[owner, output]) * weight
-        loss[leaf] += _exact_sums(own, grown.stop[leaf] - grown.start[leaf]) / outputs
+        loss[leaf] += _exact_sums(own, *lengths) / outputs
     total = loss
     unit = targets.scale.max() ** criterion.degree
     for nodes in reversed(by_level):
@@ -108,16 +110,16 @@ def _impurity_around(
     return total
 
 
-def _exact_sums(loss: Floats, lengths: NDArray[np.int64]) -> Floats:
+def _exact_sums(loss: Floats, lengths: Integers, root_lengths: Integers) -> Floats:
     """Return the sums of consecutive stretches, added as integers so that no order matters.
 
-    The step is a power of two from the largest loss and the number of rows, both the same for any
-    order of the rows; losses far below the largest round to zero.
+    The step is a power of two from a tree's largest loss and its number of rows, both the same for
+    any order of the rows; losses far below the largest, those of equal targets, round to zero.
     """
-    largest = float(loss.max(initial=0.0))
-    if largest == 0.0 or not np.isfinite(largest):
-        return np.zeros(lengths.size)
-    step = max(int(np.frexp(largest)[1]) - 62 + loss.size.bit_length(), -1074)
+    largest = np.maximum.reduceat(loss, np.cumsum(root_lengths) - root_lengths)
+    room = 62 - np.frexp(root_lengths.astype(np.float64))[1]
+    step = np.repeat(np.maximum(np.frexp(largest)[1] - room, -1074), root_lengths)
     whole = np.rint(np.ldexp(loss, -step)).astype(np.int64)
-    sums = np.add.reduceat(whole, np.cumsum(lengths) - lengths)
-    return np.ldexp(sums.astype(np.float64), step)
+    begin = np.cumsum(lengths) - lengths
+    sums: Floats = np.ldexp(np.add.reduceat(whole, begin).astype(np.float64), step[begin])
+    return sums

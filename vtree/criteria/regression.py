@@ -62,6 +62,7 @@ def squared_deviance(y: Any, mean: Any) -> Any:
 
 def poisson_deviance(y: Any, mean: Any) -> Any:
     """Return y log(y / mean) − y + mean, element by element; mean where y is zero."""
-    ratio = choose(y > 0.0, y, mean) / mean
+    positive = choose(mean > 0.0, mean, 1.0)  # a mean of zero belongs to zeros alone
+    ratio = choose(y > 0.0, y, positive) / positive
     deviance = y * log(ratio) - y + mean
     return choose(deviance > 0.0, deviance, 0.0)
