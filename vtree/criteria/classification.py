@@ -15,14 +15,16 @@ from vtree.elementary import choose, log2
 def gini(left: Any, right: Any, layout: Any) -> Any:
     """Return w_L w_R / w Σ_k (p_kL − p_kR)², which equals the decrease of w · Gini.
 
-    This form cannot go below zero and is exactly zero where both sides have the same shares.
+    With one division: Σ_k (c_kL w_R − c_kR w_L)² / (w_L w_R w), c the class weights. This form
+    cannot go below zero and is exactly zero where both sides have the same shares.
     """
     left_weight, right_weight = left[layout.weight], right[layout.weight]
     total = 0.0
     for k in range(layout.first, layout.first + layout.outputs * layout.classes):
-        difference = left[k] / left_weight - right[k] / right_weight
+        difference = left[k] * right_weight - right[k] * left_weight
         total = total + difference * difference
-    return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs
+    weight = (left_weight + right_weight) * layout.outputs
+    return total / (left_weight * right_weight * weight)
 
 
 def entropy(left: Any, right: Any, layout: Any) -> Any:
@@ -47,10 +49,11 @@ def twoing(left: Any, right: Any, layout: Any) -> Any:
         distance = 0.0
         for c in range(layout.classes):
             k = layout.first + output * layout.classes + c
-            difference = left[k] / left_weight - right[k] / right_weight
+            difference = left[k] * right_weight - right[k] * left_weight
             distance = distance + choose(difference < 0.0, -difference, difference)
         total = total + distance * distance
-    return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs * 0.25
+    weight = (left_weight + right_weight) * layout.outputs
+    return total * 0.25 / (left_weight * right_weight * weight)
 
 
 def shares(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:

@@ -14,15 +14,18 @@ from vtree.elementary import choose, log
 def squared_error(left: Any, right: Any, layout: Any) -> Any:
     """Return w_L w_R / w (mean_L − mean_R)², which equals the decrease of the sum of squares.
 
-    No square of a sum is ever subtracted from another, so a large offset costs no digits.
+    With one division: (s_L w_R − s_R w_L)² / (w_L w_R w), s the sums of targets. No square of a
+    sum is ever subtracted from another, so a large offset costs no digits.
     """
     left_weight, right_weight = left[layout.weight], right[layout.weight]
     total = 0.0
     for output in range(layout.outputs):
         k = layout.first + output
-        difference = (left[k] / left_weight - right[k] / right_weight) * layout.unit[output]
+        difference = left[k] * right_weight - right[k] * left_weight
+        difference = difference * layout.unit[output]
         total = total + difference * difference
-    return left_weight * right_weight / (left_weight + right_weight) * total / layout.outputs
+    weight = (left_weight + right_weight) * layout.outputs
+    return total / (left_weight * right_weight * weight)
 
 
 def poisson(left: Any, right: Any, layout: Any) -> Any:
