@@ -10,8 +10,7 @@ from tests.conftest import Namespace
 from tests.criteria.contract import gain_of
 from vtree import subsets
 from vtree.subsets import subset_splits
-from vtree.targets import Layout
-from vtree_kernels.scan import Limits
+from vtree_kernels.scan import Layout, Limits
 
 Integers = NDArray[np.int64]
 

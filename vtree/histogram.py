@@ -15,9 +15,10 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.errors import MemoryBudgetError
-from vtree.targets import Layout, Targets
+from vtree.targets import Targets
 from vtree_kernels.histogram import Derived, histogram
 from vtree_kernels.medians import Ranks
+from vtree_kernels.scan import Layout
 
 Integers = NDArray[np.int64]
 

@@ -20,10 +20,9 @@ from vtree.criteria import Criterion
 from vtree.histogram import Rows
 from vtree.sampling import Draw, feature_subset, random_thresholds
 from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
-from vtree.targets import Layout
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
-from vtree_kernels.scan import Best, Limits, scan, with_counts
+from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.targets import Layout
-from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan import Best, Layout, Limits, scan
 from vtree_kernels.scan.reference import first_maximum
 
 ALL_SUBSETS_UP_TO = 12  # levels

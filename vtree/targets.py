@@ -14,45 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.medians import Ranks
+from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SUM_BITS = 53  # what float64 holds exactly
 _PRODUCT_BITS = 26  # total weight up to which weight times target is formed from two integers
-
-
-class Layout(NamedTuple):
-    """Where the statistics of a row lie among the S planes of a histogram.
-
-    Plane 0 counts rows; plane `weight` is their weight (0 itself where all weigh one); from plane
-    `first` on stand outputs times classes, class weights, or sums of targets with classes = 1.
-    """
-
-    weight: int
-    first: int
-    outputs: int
-    classes: int
-    ordered: int  # the plane whose mean a monotone constraint orders
-    center: float  # of that plane: its mean is center + scale * sum / weight
-    scale: float
-    unit: tuple[float, ...]  # per output, its scale over the largest one
-    implied: int = 0  # 1: histograms leave plane 0 out, for it is the sum of the classes
-
-    @property
-    def n_statistics(self) -> int:
-        """S, the number of planes."""
-        return self.first + self.outputs * self.classes
-
-    @property
-    def n_stored(self) -> int:
-        """Planes of a histogram."""
-        return self.n_statistics - self.implied
-
-    @property
-    def cell_bytes(self) -> int:
-        """Bytes of one cell of a histogram: class counts are int32, everything else int64."""
-        return self.n_stored * (4 if self.implied else 8)
 
 
 class Targets(NamedTuple):

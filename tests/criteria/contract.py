@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `choose`)
 from vtree.criteria import CLASSIFICATION, REGRESSION, Criterion
-from vtree.targets import Layout
+from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
 CRITERIA: dict[str, Criterion] = {**CLASSIFICATION, **REGRESSION}

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree.criteria import CLASSIFICATION, REGRESSION
-from vtree.targets import Layout
 from vtree_kernels._threads import threads
 from vtree_kernels.histogram import histogram
-from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan import Best, Layout, Limits, scan
 from vtree_kernels.scan.reference import first_maximum
 
 

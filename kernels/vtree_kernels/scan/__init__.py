@@ -24,8 +24,8 @@ varies bool (rows with at least two codes), and left (L, G, S) int64.
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.scan import reference
-from vtree_kernels.scan.reference import Best, Limits, with_counts
+from vtree_kernels.scan.reference import Best, Layout, Limits, with_counts
 
 scan = Kernel(reference.scan, cpu="vtree_kernels.scan.cpu")
 
-__all__ = ["Best", "Limits", "scan", "with_counts"]
+__all__ = ["Best", "Layout", "Limits", "scan", "with_counts"]
