@@ -10,7 +10,7 @@ never straddle an edge.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,16 +89,21 @@ def bin_table(
         If a feature has more distinct values than codes while `max_bins` is None.
     """
     sample = sample_rows(values.shape[0], SAMPLE_ROWS)
+    part, part_weight = None, None
+    if max_bins is not None and sample.size < values.shape[0]:
+        part = arrays.namespace(values).take(values, arrays.like(sample, values), axis=0)
+        part_weight = None if weight is None else weight[sample]
     cuts: list[_Cuts] = [(np.empty(0), None)] * n_levels.size
 
     def cut(feature: int) -> None:
+        column = values[:, feature]
         if n_levels[feature] >= 0:
             cuts[feature] = (np.arange(n_levels[feature] - 1) + 0.5, None)
         elif max_bins is None:
-            name = names[feature] if names else f"column {feature}"
-            cuts[feature] = _exact_bins(values[:, feature], name)
+            cuts[feature] = _exact_bins(column, names[feature] if names else f"column {feature}")
         else:
-            cuts[feature] = _numeric_bins(values[:, feature], sample, max_bins, weight)
+            own = None if part is None else part[:, feature]
+            cuts[feature] = _numeric_bins(column, weight, own, part_weight, max_bins)
 
     run_tasks(cut, n_levels.size, work=n_levels.size * sample.size * 16)
     edges = [own for own, _ in cuts]
@@ -126,7 +131,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
 
 def _exact_bins(column: Array, name: str) -> _Cuts:
     """Return (edges, value of each bin) of one numeric column, a bin each distinct value."""
-    values, _ = _distinct(column, None)
+    values = _distinct(_sorted(column, None)[0])
     if values.size >= MAX_CODES:
         raise InputError(
             f"max_bins=None asks for one bin a distinct value, but feature {name!r} has "
@@ -137,59 +142,86 @@ def _exact_bins(column: Array, name: str) -> _Cuts:
 
 
 def _numeric_bins(
-    column: Array, sample: NDArray[np.int64], max_bins: int, weight: NDArray[np.int64] | None
+    column: Array,
+    weight: NDArray[np.int64] | None,
+    part: Array | None,
+    part_weight: NDArray[np.int64] | None,
+    max_bins: int,
 ) -> _Cuts:
-    """Return (edges, value of each bin or None) of one numeric column."""
-    n_rows = column.shape[0]
-    if sample.size < n_rows:
-        xp = arrays.namespace(column)
-        part = xp.take(column, arrays.like(sample, column), axis=0)
-        values, counts = _distinct(part, None if weight is None else weight[sample])
-        if values.size > max_bins:
-            return _quantile_edges(values, counts, max_bins), None
+    """Return (edges, value of each bin or None) of one numeric column, `part` being its sample."""
+    if part is not None:
+        x, own = _sorted(part, part_weight)
+        if _count_distinct(x) > max_bins:
+            return _quantile_edges(x, own, max_bins), None
+        values = _distinct(x)
         if _all_among(column, values):
             return midpoints(values[:-1], values[1:]), values
-    values, counts = _distinct(column, weight)
-    if values.size > max_bins:
-        return _quantile_edges(values, counts, max_bins), None
+    x, own = _sorted(column, weight)
+    if _count_distinct(x) > max_bins:
+        return _quantile_edges(x, own, max_bins), None
+    values = _distinct(x)
     return midpoints(values[:-1], values[1:]), values
 
 
-def _distinct(
+def _sorted(
     column: Array, weight: NDArray[np.int64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the distinct values that are not NaN, ascending, and their total weights."""
+) -> tuple[Array, NDArray[np.int64] | None]:
+    """Return the values that are not NaN, ascending, and their weights in that order."""
     xp = arrays.namespace(column)
     known = xp.nonzero(~xp.isnan(column))[0]
     x = column if known.shape[0] == column.shape[0] else xp.take(column, known)
+    if weight is None:
+        return xp.sort(x, stable=False), None
+    order = xp.argsort(x, stable=True)
+    return xp.take(x, order), weight[arrays.to_numpy(xp.take(known, order))]
+
+
+def _count_distinct(x: Array) -> int:
+    """Count the distinct values of sorted `x`."""
+    xp = arrays.namespace(x)
     if x.shape[0] == 0:
-        return np.empty(0), np.empty(0, dtype=np.int64)
-    if weight is None:
-        x = xp.sort(x)
-    else:
-        order = xp.argsort(x, stable=True)
-        x = xp.take(x, order)
-        sorted_weight = weight[arrays.to_numpy(xp.take(known, order))]
+        return 0
+    return 1 + int(xp.sum(xp.astype(x[1:] != x[:-1], xp.int64)))
+
+
+def _distinct(x: Array) -> NDArray[np.float64]:
+    """Return the distinct values of sorted `x`, ascending."""
+    xp = arrays.namespace(x)
+    if x.shape[0] == 0:
+        return np.empty(0)
     first = np.concatenate([[0], arrays.to_numpy(xp.nonzero(x[1:] != x[:-1])[0]) + 1])
-    values = arrays.to_numpy(xp.take(x, arrays.like(first, x))).astype(np.float64) + 0.0
-    if weight is None:
-        return values, np.diff(first, append=x.shape[0])
-    return values, np.add.reduceat(sorted_weight, first)
+    return _at(x, first)
+
+
+def _at(x: Array, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return x[places] on the host, −0.0 as 0.0."""
+    taken = arrays.namespace(x).take(x, arrays.like(places, x))
+    return arrays.to_numpy(taken).astype(np.float64) + 0.0
 
 
 def _quantile_edges(
-    values: NDArray[np.float64], counts: NDArray[np.int64], max_bins: int
+    x: Array, weight: NDArray[np.int64] | None, max_bins: int
 ) -> NDArray[np.float64]:
     """Return edges between distinct values, as near to equal shares of the weight as they allow.
 
-    Edge i stands behind the first value at which i / max_bins of the weight is reached.
+    Edge i stands behind the first value of sorted `x` at which i / max_bins of the weight is
+    reached, halfway to the next greater one.
     """
-    reached = np.cumsum(counts)
-    total = int(reached[-1])
-    targets = [-(-i * total // max_bins) for i in range(1, max_bins)]
-    behind = np.unique(np.searchsorted(reached, targets))
-    behind = behind[behind < values.size - 1]
-    return midpoints(values[behind], values[behind + 1])
+    xp = arrays.namespace(x)
+    reached = None if weight is None else np.cumsum(weight)
+    total = int(x.shape[0] if reached is None else reached[-1])
+    targets = np.asarray([-(-i * total // max_bins) for i in range(1, max_bins)])
+    place = targets - 1 if reached is None else np.searchsorted(reached, targets)
+    low = np.unique(_at(x, place))
+    behind = xp.searchsorted(x, arrays.like(low, x, dtype=_numpy_dtype(x)), side="right")
+    following = arrays.to_numpy(behind).astype(np.int64)
+    low, following = low[following < x.shape[0]], following[following < x.shape[0]]
+    return midpoints(low, _at(x, following))
+
+
+def _numpy_dtype(x: Array) -> Any:
+    """Return NumPy's name for the float type of `x`."""
+    return np.float32 if x.dtype == arrays.namespace(x).float32 else np.float64
 
 
 def _all_among(column: Array, values: NDArray[np.float64]) -> bool:
