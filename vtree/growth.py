@@ -233,7 +233,8 @@ def _search(
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
     all_groups = node_bytes(bins, rows.layout)
-    if 2 * all_groups * wanted.size > plan.budget:  # parents and children are held together
+    # Parents and children are held together, and the results of the search beside them.
+    if 3 * all_groups * wanted.size > plan.budget:
         return _search_in_slices(grown, wanted, order, bins, rows, plan), wanted, None
     segments, nodes = _segments(grown, wanted, kept)
     request = _request(grown, nodes, order, rows)
@@ -253,7 +254,8 @@ def _search_in_slices(
     grown: Grown, wanted: Integers, order: Array, bins: Bins, rows: Rows, plan: Plan
 ) -> Splits:
     """Build and search as many nodes at a time as fit, one group of features after another."""
-    step = nodes_that_fit(bins, rows.layout, plan.budget)
+    # Small slices stay nearer to the processor and cost nothing: a slice is many tasks.
+    step = nodes_that_fit(bins, rows.layout, plan.budget // 8)
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]
