@@ -105,7 +105,7 @@ def bin_table(
             own = None if part is None else part[:, feature]
             cuts[feature] = _numeric_bins(column, weight, own, part_weight, max_bins)
 
-    run_tasks(cut, n_levels.size, work=n_levels.size * sample.size * 16)
+    run_tasks(cut, n_levels.size, work=n_levels.size * sample.size * 2)
     edges = [own for own, _ in cuts]
     distinct = [own for _, own in cuts]
     n_bins = np.asarray([max(1, e.size + 1) for e in edges], dtype=np.int64)
