@@ -12,6 +12,7 @@ next (`Order`). One frontier holds the nodes of all roots, so many trees grow in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,14 +189,19 @@ def _plant(start: Integers, targets: Targets, order: Array) -> Grown:
     layout = targets.layout
     grown = _nodes(start.size - 1, layout.n_statistics)
     rows = arrays.to_numpy(order)
-    one = np.ones(rows.size, dtype=np.int64)
-    weight = one if targets.weight is None else targets.weight[rows]
-    planes = [one] if targets.weight is None else [one, weight]
-    planes += [targets.sums[rows, o] for o in range(targets.sums.shape[1])]
-    for plane in range(len(planes), layout.n_statistics):
-        own = (targets.label[rows] == plane).sum(axis=1)
-        planes.append(own * weight)
-    total = np.stack([np.add.reduceat(plane, start[:-1]) for plane in planes], axis=1)
+    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
+    total[:, 0] = np.diff(start)
+    weight = None if targets.weight is None else targets.weight[rows]
+    if weight is not None:
+        total[:, 1] = np.add.reduceat(weight, start[:-1])
+    for output in range(targets.sums.shape[1]):
+        sums = np.add.reduceat(targets.sums[rows, output], start[:-1])
+        total[:, layout.first + output] = sums
+    for output in range(targets.label.shape[1]):
+        label = targets.label[rows, output]
+        for root, (a, z) in enumerate(pairwise(start.tolist())):
+            own = None if weight is None else weight[a:z].astype(np.float64)  # exact, as all sums
+            total[root] += np.bincount(label[a:z], own, layout.n_statistics).astype(np.int64)
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=np.atleast_1d(draws.mix(np.arange(start.size - 1))),
