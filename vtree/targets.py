@@ -91,13 +91,6 @@ def real_targets(
     )
 
 
-def ordered_means(total: Integers, layout: Layout) -> Floats:
-    """Return the means that a monotone constraint orders, (M,), from statistics (M, S)."""
-    share = total[:, layout.ordered].astype(np.float64) / total[:, layout.weight]
-    means: Floats = layout.center + share * layout.scale
-    return means
-
-
 def quantise_weights(weight: Floats | None, n_rows: int) -> tuple[Integers | None, float]:
     """Return (integers (N,), what one of them stands for); None where all weights are equal.
 

@@ -21,23 +21,11 @@ def _count_classes(flat, shape, codes, rows, begin, end, label):  # type: ignore
     n_features, n_codes, n_statistics = shape
     step, planes = np.uint64(n_codes * n_statistics), np.uint64(n_statistics)
     all_codes = codes.reshape(-1)
+    # Of rows far apart, ask for the codes some rows ahead; those of dense rows come by themselves.
+    scattered = rows[end - 1] - rows[begin] > 2 * (end - begin)
     for position in range(begin, end):
-        row = np.intp(rows[position])
-        cell = np.uint64(label[row, 0])
-        first = row * n_features
-        for g in range(n_features):
-            flat[cell + np.uint64(all_codes[first + g]) * planes] += 1
-            cell += step
-
-
-@numba.njit(cache=True, nogil=True)
-def _count_scattered(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
-    # The same for rows far apart in memory: ask for a row's codes some rows ahead.
-    n_features, n_codes, n_statistics = shape
-    step, planes = np.uint64(n_codes * n_statistics), np.uint64(n_statistics)
-    all_codes = codes.reshape(-1)
-    for position in range(begin, end):
-        prefetch(all_codes, np.intp(rows[min(position + AHEAD, end - 1)]) * n_features)
+        if scattered:
+            prefetch(all_codes, np.intp(rows[min(position + AHEAD, end - 1)]) * n_features)
         row = np.intp(rows[position])
         cell = np.uint64(label[row, 0])
         first = row * n_features
@@ -99,10 +87,7 @@ def _add_tasks(  # type: ignore[no-untyped-def]
         if begin == end:
             continue
         if plain and label.shape[1] == 1 and not counted:
-            if rows[end - 1] - rows[begin] > 2 * (end - begin):
-                _count_scattered(flat, shape, codes, rows, begin, end, label)
-            else:
-                _count_classes(flat, shape, codes, rows, begin, end, label)
+            _count_classes(flat, shape, codes, rows, begin, end, label)
         elif plain and sums.shape[1] == 1 and counted:
             _add_sums(flat, shape, codes, rows, begin, end, sums)
         else:
