@@ -239,8 +239,9 @@ def _search(
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
     all_groups = node_bytes(bins, rows.layout)
-    # Parents and children are held together, and the results of the search beside them.
-    if 3 * all_groups * wanted.size > plan.budget:
+    # Keeping a level for its children pays while it is small: parents, children and the search's
+    # results are held together then. Wider levels are built in slices, as fast and in less memory.
+    if 6 * all_groups * wanted.size > plan.budget:
         return _search_in_slices(grown, wanted, order, bins, rows, plan), wanted, None
     segments, nodes = _segments(grown, wanted, kept)
     request = _request(grown, nodes, order, rows)
