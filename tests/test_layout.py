@@ -23,7 +23,7 @@ ATTICS = {"common", "core", "helper", "helpers", "manager", "util", "utils"}
 
 # Modules that need no test file of their own, and why.
 WITHOUT_A_TEST = {
-    "vtree/__main__.py": "calls the command line; tests/test_cli.py runs it as a user does",
+    "vtree/__main__.py": "calls the command line; tests/cli/test_program.py runs it as a user does",
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
