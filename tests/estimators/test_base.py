@@ -105,3 +105,13 @@ def test_the_least_decrease_has_the_units_of_the_target(scale: float) -> None:
     gain = model.grown_.gain[model.grown_.first_child >= 0]
     assert gain.min() >= limit * (1 - 1e-9)
     assert model.get_n_leaves() == plain.get_n_leaves() > 2
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1.0, 1e140])
+def test_min_impurity_decrease_of_targets_of_any_size(scale: float) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    y = X[:, 0] * scale
+    assert DecisionTreeRegressor(min_impurity_decrease=0.0).fit(X, y).get_n_leaves() > 1
+    # A decrease of squares that is below the smallest number reaches no minimum.
+    leaves = DecisionTreeRegressor(max_depth=1, min_impurity_decrease=0.01).fit(X, y).get_n_leaves()
+    assert leaves == (1 if scale < 1e-100 else 2)

@@ -270,12 +270,13 @@ def _as_native(field: Any) -> Any:
 
 def _least_gain(limits: Amounts, targets: Targets, criterion: Criterion) -> float:
     """Return the least total decrease that reaches `min_impurity_decrease`."""
-    if limits.min_decrease <= 0.0:
+    wanted = limits.min_decrease - _EPSILON
+    if wanted <= 0.0:
         return -np.inf
-    weight = limits.total_weight / targets.weight_unit
-    return (
-        (limits.min_decrease - _EPSILON) * weight / float(targets.scale.max()) ** criterion.degree
-    )
+    unit = float(targets.scale.max()) ** criterion.degree
+    if unit == 0.0:  # of targets so small that every decrease of their squares is zero
+        return np.inf
+    return wanted * (limits.total_weight / targets.weight_unit) / unit
 
 
 def _thread_count(n_jobs: int | None) -> int | None:
