@@ -266,6 +266,7 @@ PARAMETERS: list[tuple[str, Any, str]] = [
     ("unknown_categories", "guess", "'unknown_categories' parameter"),
     ("min_samples_category", 0, "'min_samples_category' parameter"),
     ("n_jobs", "all", "'n_jobs' parameter"),
+    ("n_jobs", 0, "'n_jobs' parameter"),
     ("histogram_budget", 0, "'histogram_budget' parameter"),
     ("histogram_budget", 1, r"(?s)needs .* bytes .*budget of 1.*max_bins"),
     ("device", "gpu", "device='gpu' is not one of 'auto', 'cpu', 'cuda'"),

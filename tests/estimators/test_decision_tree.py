@@ -432,7 +432,7 @@ def test_labels_that_a_library_lacks_come_as_numpy() -> None:
     assert isinstance(model.predict_proba(torch.tensor(X)), torch.Tensor)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 5, None, -1])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, None, -1, -9])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_threads_never_change_the_model(estimator: Any, n_jobs: int | None) -> None:
     draw = np.random.default_rng(0)

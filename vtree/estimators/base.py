@@ -31,7 +31,7 @@ from vtree.splits import Search
 from vtree.tables import Schema, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
-from vtree_kernels import threads
+from vtree_kernels import available_threads, threads
 from vtree_kernels.scan import Limits
 
 Floats = NDArray[np.float64]
@@ -280,7 +280,10 @@ def _least_gain(limits: Amounts, targets: Targets, criterion: Criterion) -> floa
 
 
 def _thread_count(n_jobs: int | None) -> int | None:
-    return None if n_jobs is None or n_jobs < 0 else n_jobs
+    """Return the most threads to use: −1 stands for all cores, −2 for all but one, and so on."""
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs
+    return max(1, available_threads() + 1 + n_jobs)
 
 
 @contextmanager

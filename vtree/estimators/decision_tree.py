@@ -95,7 +95,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     device : "auto", "cpu", "cuda" or "cuda:N"
         Where to work; it never changes the model.
     n_jobs : int or None
-        The most threads to use; None and −1 stand for all cores. It never changes the model.
+        The most threads to use; None and −1 stand for all cores, −2 for all but one. It never
+        changes the model.
     histogram_budget : int
         Bytes that the histograms of a level may take.
 

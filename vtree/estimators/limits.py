@@ -59,7 +59,11 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "min_samples_category": [Interval(Integral, 1, None, closed="left")],
     "unknown_categories": [StrOptions({"missing", "error"})],
     "device": [str],
-    "n_jobs": [Integral, None],
+    "n_jobs": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Integral, None, -1, closed="right"),
+        None,
+    ],
     "histogram_budget": [Interval(Integral, 1, None, closed="left")],
 }
 
