@@ -7,6 +7,8 @@ hits all of them.
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -14,15 +16,44 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 RESULTS = Path(__file__).parent / "results"
-LIBRARIES = ("numpy", "numba", "scikit-learn", "lightgbm", "xgboost", "vtree")
+LIBRARIES = ("numpy", "numba", "scikit-learn", "lightgbm", "xgboost", "catboost", "vtree")
 
 Row = dict[str, Any]
+Key = TypeVar("Key")
+
+
+class Timing(NamedTuple):
+    """Seconds of one task over its repeats."""
+
+    best: float
+    median: float
+
+
+def new_parser(documentation: str | None, *, repeats: int) -> argparse.ArgumentParser:
+    """Return a parser with what every bench offers: where its rows go, and how often to run."""
+    parser = argparse.ArgumentParser(
+        description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, metavar="DIR", help="append rows there"
+    )
+    parser.add_argument("--repeats", type=int, default=repeats)
+    return parser
+
+
+def installed(modules: Mapping[str, str]) -> list[str]:
+    """Return the names whose module is installed, telling on stderr which are left out."""
+    found = [name for name in modules if importlib.util.find_spec(modules[name])]
+    absent = ", ".join(name for name in modules if name not in found)
+    if absent:
+        print(f"not installed, left out: {absent}", file=sys.stderr)
+    return found
 
 
 def machine() -> Row:
@@ -70,9 +101,27 @@ def with_peak(task: Callable[[], Any]) -> tuple[Any, float, int]:
     return result, seconds, max(0, status_bytes("VmHWM") - before)
 
 
-def in_child(script: str, *arguments: str, threads: int) -> Row:
-    """Run a bench script as a child that prints one JSON object; return that."""
-    environment = dict(os.environ)
+def timed(tasks: Mapping[Key, Callable[[], object]], repeats: int) -> dict[Key, Timing]:
+    """Time every task `repeats` times, in turns, after one run of each that does not count."""
+    for task in tasks.values():
+        task()
+    seconds: dict[Key, list[float]] = {key: [] for key in tasks}
+    for _ in range(repeats):
+        for key, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            seconds[key].append(time.perf_counter() - start)
+    return {key: Timing(min(each), statistics.median(each)) for key, each in seconds.items()}
+
+
+def in_child(
+    script: str, *arguments: str, threads: int, more: Mapping[str, str] | None = None
+) -> Row:
+    """Run a bench script as a child that prints one JSON object; return that.
+
+    more: environment variables besides those that limit threads.
+    """
+    environment = {**os.environ, **(more or {})}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         environment[name] = str(threads)
     environment["VTREE_BENCH_THREADS"] = str(threads)
@@ -85,12 +134,12 @@ def in_child(script: str, *arguments: str, threads: int) -> Row:
 
 
 def interleaved(
-    tasks: Sequence[str], run: Callable[[str], Row], repeats: int
-) -> dict[str, list[Row]]:
+    tasks: Iterable[Key], run: Callable[[Key], Row], repeats: int
+) -> dict[Key, list[Row]]:
     """Run every task `repeats` times, one after the other in turns."""
-    rows: dict[str, list[Row]] = {task: [] for task in tasks}
+    rows: dict[Key, list[Row]] = {task: [] for task in tasks}
     for _ in range(repeats):
-        for task in tasks:
+        for task in rows:
             rows[task].append(run(task))
     return rows
 
@@ -100,10 +149,10 @@ def median(rows: Sequence[Row], field: str) -> float:
     return statistics.median(float(row[field]) for row in rows)
 
 
-def write_rows(name: str, rows: Sequence[Row]) -> Path:
-    """Append rows, each with the machine, to results/NAME.jsonl."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.jsonl"
+def write_rows(name: str, rows: Iterable[Row], folder: Path = RESULTS) -> Path:
+    """Append rows, each with the machine, to FOLDER/NAME.jsonl."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
     where = machine()
     with path.open("a") as file:
         for row in rows:

@@ -1,0 +1,163 @@
+"""One tree of equal depth: vtree and its peers over sizes, classes, depths and missing values.
+
+    python bench/compare.py                          one axis at a time around the first values
+    python bench/compare.py --rows 100000 1000 1000000 10000000 --plot scaling.png
+    python bench/compare.py --grid --features 20 100 --classes 2 7
+
+The first value of each axis makes the base; every other value is measured with the rest of the
+base, or, with --grid, in all combinations. Each learner fits in a process of its own, in turns,
+and tells its accuracy on 50,000 other rows. Learners that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learners import MODELS, MODULES, fit_row, make, print_row, save_data
+from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
+
+TEST_ROWS = 50_000
+FEW_ROWS, FITS = 20_000, 5  # up to so many rows, a process fits so many times
+
+
+class Point(NamedTuple):
+    """What is learnt."""
+
+    rows: int
+    features: int
+    classes: int
+    depth: int
+    missing: float
+
+
+def _options() -> argparse.Namespace:
+    parser = new_parser(__doc__, repeats=3)
+    axes: dict[str, list[float]] = {
+        "rows": [100_000, 1000, 10_000, 1_000_000],
+        "features": [20, 100],
+        "classes": [2, 7],
+        "depth": [8, 12],
+        "missing": [0.0, 0.3],
+    }
+    for name, values in axes.items():
+        kind = float if name == "missing" else int
+        parser.add_argument(f"--{name}", type=kind, nargs="+", default=values)
+    parser.add_argument("--grid", action="store_true", help="all combinations of the axes")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--learners", nargs="+", choices=MODELS)
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw time over each axis")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def points(options: argparse.Namespace) -> list[Point]:
+    """Return the points to measure, the base first."""
+    axes = [getattr(options, name) for name in Point._fields]
+    if options.grid:
+        return [Point(*values) for values in itertools.product(*axes)]
+    base = Point(*(values[0] for values in axes))
+    others = [
+        base._replace(**{name: value})
+        for name, values in zip(Point._fields, axes, strict=True)
+        for value in values[1:]
+    ]
+    return [base, *others]
+
+
+def measure(point: Point, learners: Sequence[str], options: argparse.Namespace) -> list[Row]:
+    """Run every learner on one point, in turns, and return its rows."""
+    kind = (point.classes, point.missing)
+    size = ("--rows", str(point.rows), "--depth", str(point.depth))
+    with tempfile.TemporaryDirectory() as name:
+        train = make(point.rows, point.features, 0, *kind)
+        save_data(Path(name), train, make(TEST_ROWS, point.features, 1, *kind))
+
+        def run(learner: str) -> Row:
+            row = in_child(__file__, *size, "--child", learner, name, threads=options.threads)
+            return {**row, **point._asdict()}
+
+        found = interleaved(learners, run, options.repeats)
+    return [row for rows in found.values() for row in rows]
+
+
+def lines_of(rows: Sequence[Row], learners: Sequence[str]) -> list[list[object]]:
+    """Return a table's lines for the rows of one point, a line a learner."""
+    own = {name: [row for row in rows if row["learner"] == name] for name in learners}
+    fastest = median(own["vtree"], "seconds") if "vtree" in own else None
+    point = [rows[0][name] for name in Point._fields]
+    lines = []
+    for learner, each in own.items():
+        seconds = median(each, "seconds")
+        times = "-" if fastest is None else f"{seconds / fastest:.1f}"
+        figures = [median(each, field) for field in ("accuracy", "peak_over_input")]
+        what = [f"{point[0]:,}", *point[1:], learner]
+        lines.append([*what, f"{seconds:.4f}", times, f"{figures[0]:.4f}", f"{figures[1]:.1f}"])
+    return lines
+
+
+def plot(found: Sequence[Row], base: Point, path: Path) -> None:
+    """Draw seconds over each axis that has several values, the rest as in `base`."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    axes = [name for name in Point._fields if len({row[name] for row in found}) > 1] or ["rows"]
+    figure, panels = pyplot.subplots(
+        1, len(axes), figsize=(4 * len(axes), 4), squeeze=False, layout="constrained"
+    )
+    for name, panel in zip(axes, panels[0], strict=True):
+        _draw(panel, name, [row for row in found if _differs_in(row, base) <= {name}])
+    panels[0][0].set_ylabel("seconds")
+    panels[0][0].legend()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _differs_in(row: Row, base: Point) -> set[str]:
+    return {name for name, value in base._asdict().items() if row[name] != value}
+
+
+def _draw(panel: Any, name: str, rows: Sequence[Row]) -> None:
+    for learner in dict.fromkeys(row["learner"] for row in rows):
+        own = [row for row in rows if row["learner"] == learner]
+        values = sorted({row[name] for row in own})
+        seconds = [median([row for row in own if row[name] == v], "seconds") for v in values]
+        panel.plot(values, seconds, marker="o", label=learner)
+    panel.set_yscale("log")
+    if name != "missing":
+        panel.set_xscale("log")
+    panel.set_xlabel("share of missing values" if name == "missing" else name)
+
+
+def main() -> None:
+    """Parse the command line, measure, print a table and keep the rows."""
+    options = _options()
+    if options.child:
+        learner, folder = options.child
+        fits = FITS if options.rows[0] <= FEW_ROWS else 1
+        print_row(fit_row(learner, MODELS[learner], Path(folder), options.depth[0], fits))
+        return
+    learners = options.learners or installed(MODULES)
+    found: list[Row] = []
+    lines: list[list[object]] = []
+    wanted = points(options)
+    for point in wanted:
+        rows = measure(point, learners, options)
+        write_rows("compare", rows, options.results)
+        lines += lines_of(rows, learners)
+        found += rows
+    print(f"one tree of equal depth, {options.threads} threads")
+    header = [*Point._fields, "learner", "seconds", "× vtree", "accuracy", "peak memory / input"]
+    print(table(header, lines))
+    if options.plot:
+        plot(found, wanted[0], options.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The benches run from the command line at a size that tells nothing but that they work."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vtree_kernels._dispatch import Kernel
+
+ROOT = Path(__file__).resolve().parent.parent
+# Scripts with arguments that make them fast, and the files that they write.
+LEARNERS = ("--learners", "vtree", "sklearn")
+RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bench_bincode": ((), ("kernels", "binning")),
+    "bench_histogram": (("--only", "28 features"), ("kernels",)),
+    "bench_route": ((), ("kernels",)),
+    "bench_scan": ((), ("kernels",)),
+    "bench_traverse": ((), ("kernels",)),
+    "bench_cold": (("--tasks", "filled"), ("cold",)),
+    "bench_fit": (LEARNERS, ("fit",)),
+    "bench_predict": (LEARNERS, ("predict",)),
+    "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),
+}
+COMPARE = ("--missing", "0.2", "--plot", "plot.png")
+
+
+def _run(script: str, *arguments: str, folder: Path) -> str:
+    packages = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / f"{script}.py"), *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": packages},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", RUNS)
+def test_a_bench_prints_a_table_and_writes_rows(script: str, tmp_path: Path) -> None:
+    arguments, names = RUNS[script]
+    small = ("--rows", "1000", "--repeats", "1", "--results", "rows")
+    more = COMPARE if script == "compare" else ()
+    printed = _run(script, *small, *arguments, *more, folder=tmp_path)
+    files = tmp_path / "rows"
+    assert {path.stem for path in files.iterdir()} == set(names)
+    assert printed.count("\n| --- ") == len(names)
+    for name in names:
+        rows = [json.loads(line) for line in (files / f"{name}.jsonl").read_text().splitlines()]
+        assert rows
+        assert all(row["rows"] == 1000 and row["cpu"] and row["numpy"] for row in rows)
+    assert (tmp_path / "plot.png").exists() == bool(more)
+
+
+def test_every_bench_is_tested() -> None:
+    scripts = (ROOT / "bench").glob("*.py")
+    assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS)
+
+
+def _kernel_bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    return importlib.import_module("kernel_bench")
+
+
+def test_a_wrong_twin_is_not_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    harness = _kernel_bench(monkeypatch)
+
+    def bincode(values: Any, *rest: Any) -> Any:
+        return np.full(values.shape, 9)
+
+    values, edges = np.ones((4, 1)), np.zeros(1)
+    work = harness.Work([(values, [0], edges, [0, 1], np.uint8)], 4)
+    case = harness.Case("one value", lambda rows: work, {})
+    monkeypatch.setattr(sys, "argv", ["bench", "--results", str(tmp_path)])
+    with pytest.raises(SystemExit, match="one value: the cpu twin is not the reference"):
+        wrong = Kernel(bincode, cpu="vtree_kernels.bincode.cpu")
+        harness.bench(wrong, "value", [case], harness.command_line(""))
+    assert not list(tmp_path.iterdir())
+
+
+def test_bits_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = _kernel_bench(monkeypatch).same_bits
+    one = np.ones(3)
+    assert same((one, one > 0), (one.copy(), one > 0))
+    assert same(np.array([np.nan, 0.0]), np.array([np.nan, 0.0]))
+    assert same(one.astype(np.int32), one.astype(np.int64))
+    assert not same(np.array([0.0]), np.array([-0.0]))
+    assert not same(one, np.ones((3, 1)))
+    assert not same(one, one.astype(np.float32))
+    assert not same((one, one), (one, 2 * one))
