@@ -25,7 +25,7 @@ from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
 from vtree.predict import leaves
-from vtree.prune import cost_complexity_path, prune_cost_complexity
+from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.tables import Schema, encode_table, read_table

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from tests.fitting import Setting, fit
 from tests.samples import classes, reals
 from vtree import DecisionTreeClassifier, DecisionTreeRegressor
-from vtree.prune import cost_complexity_path, prune_cost_complexity
+from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.tree import Tree, parents
 
 
