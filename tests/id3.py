@@ -17,7 +17,7 @@ def entropy(codes: NDArray[np.int64]) -> float:
 
 def gain(column: NDArray[np.int64], y: NDArray[np.int64]) -> float:
     parts = [y[column == level] for level in np.unique(column)]
-    return entropy(y) - sum(part.size * entropy(part) for part in parts) / y.size
+    return entropy(y) - sum(part.size * entropy(part) for part in parts) / max(1, y.size)
 
 
 def id3(X: NDArray[np.int64], n_levels: list[int], y: NDArray[np.int64], n_classes: int) -> Tree:
@@ -29,7 +29,10 @@ def id3(X: NDArray[np.int64], n_levels: list[int], y: NDArray[np.int64], n_class
             break
         rows, free = waiting[m]
         nodes[m]["n"] = rows.size
-        gains = [gain(X[rows, f], y[rows]) if f in free and rows.size else 0.0 for f in range(len(n_levels))]
+        gains = [
+            gain(X[rows, f], y[rows]) if f in free and rows.size else 0.0
+            for f in range(len(n_levels))
+        ]
         best = int(np.argmax(gains)) if gains else 0
         if rows.size == 0 or not gains or gains[best] <= 1e-12:
             continue

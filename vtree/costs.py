@@ -20,9 +20,7 @@ from vtree.tree import Tree
 Floats = NDArray[np.float64]
 
 
-def class_factors(
-    class_weight: Floats, priors: Floats | None, costs: Floats | None
-) -> Floats:
+def class_factors(class_weight: Floats, priors: Floats | None, costs: Floats | None) -> Floats:
     """Return a_k (K,); class_weight (K,): the weight of each class among the rows."""
     share = class_weight / class_weight.sum()
     wanted = share if priors is None else priors / priors.sum()
@@ -65,5 +63,7 @@ def expected_costs(weights: Floats, costs: Floats) -> Floats:
 
 def cheapest_class(weights: Floats, costs: Floats | None) -> NDArray[np.int64]:
     """Return the class that costs least at class weights (M, K), the first of equal ones, (M,)."""
-    chosen = weights.argmax(axis=1) if costs is None else expected_costs(weights, costs).argmin(axis=1)
+    chosen = (
+        weights.argmax(axis=1) if costs is None else expected_costs(weights, costs).argmin(axis=1)
+    )
     return chosen.astype(np.int64)

@@ -28,7 +28,7 @@ def test_ties_of_the_watermelons() -> None:
     assert case.figures(kept) == case.facts["keep"]
 
 
-def _all_prunings(tree: Tree) -> list[Tree]:
+def all_prunings(tree: Tree) -> list[Tree]:
     split = np.flatnonzero(tree.first_child >= 0)
     found = {}
     for keeps in product([False, True], repeat=split.size):
@@ -53,7 +53,7 @@ def test_no_pruning_is_better(seed: int, ties: str) -> None:
     leaf = leaves(tree, X2)[:, 0].astype(np.int64)
     losses = class_losses(tree, leaf, y2[:, None], tree.value.argmax(axis=1)[:, None])
     pruned = prune_reduced_error(tree, losses, ties=ties)
-    everything = [(errors(each), each.feature.size) for each in _all_prunings(tree)]
+    everything = [(errors(each), each.feature.size) for each in all_prunings(tree)]
     fewest = min(errors for errors, _ in everything)
     sizes = [size for errors, size in everything if errors == fewest]
     assert errors(pruned) == fewest
@@ -72,7 +72,7 @@ def test_numbers() -> None:
     def loss(each: Tree) -> float:
         return float(((each.value[leaves(each, X2)[:, 0], 0] - y2) ** 2).sum())
 
-    assert loss(pruned) == pytest.approx(min(map(loss, _all_prunings(tree))), rel=1e-12)
+    assert loss(pruned) == pytest.approx(min(map(loss, all_prunings(tree))), rel=1e-12)
     assert pruned.feature.size < tree.feature.size
 
 

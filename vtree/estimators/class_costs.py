@@ -32,14 +32,7 @@ def prior_vector(priors: Any, classes: NDArray[Any]) -> Floats | None:
             raise InputError(f"priors={priors!r} is not None, 'equal', numbers, or a dict")
         return np.full(classes.size, 1.0 / classes.size)
     if isinstance(priors, Mapping):
-        strangers = [label for label in priors if label not in classes.tolist()]
-        absent = [label for label in classes.tolist() if label not in priors]
-        if strangers or absent:
-            raise InputError(
-                f"priors names the classes {list(priors)}, but those of y are {classes.tolist()}; "
-                "give each of them its prior"
-            )
-        priors = [priors[label] for label in classes.tolist()]
+        priors = _in_order(priors, classes)
     with own_errors("priors"):
         vector = np.asarray(priors, dtype=np.float64)
     if vector.shape != classes.shape:
@@ -55,6 +48,17 @@ def prior_vector(priors: Any, classes: NDArray[Any]) -> Floats | None:
             "them by their sum"
         )
     return vector
+
+
+def _in_order(priors: Mapping[Any, Any], classes: NDArray[Any]) -> list[Any]:
+    strangers = [label for label in priors if label not in classes.tolist()]
+    absent = [label for label in classes.tolist() if label not in priors]
+    if strangers or absent:
+        raise InputError(
+            f"priors names the classes {list(priors)}, but those of y are {classes.tolist()}; "
+            "give each of them its prior"
+        )
+    return [priors[label] for label in classes.tolist()]
 
 
 def cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats | None:

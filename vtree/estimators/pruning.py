@@ -212,13 +212,6 @@ def _check_request(model: Any, method: str, given: dict[str, Any]) -> None:
     if strangers:
         allowed = ", ".join(sorted(way.options)) or "no options"
         raise InputError(f"method={method!r} takes {allowed}, not {', '.join(strangers)}")
-    for name, choices in _CHOICES.items():
-        if given.get(name, choices[0]) not in choices:
-            raise InputError(f"{name}={given[name]!r} is not one of {', '.join(map(repr, choices))}")
-    for name in ("m", "alpha"):
-        value = given.get(name, 0.0)
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= value < np.inf:
-            raise InputError(f"{name}={value!r} is not a number from 0 up")
     if way.only_classes and not hasattr(model, "classes_"):
         raise InputError(
             f"method={method!r} counts wrong classes, and a {type(model).__name__} predicts "
@@ -226,6 +219,19 @@ def _check_request(model: Any, method: str, given: dict[str, Any]) -> None:
         )
     if method == "minimum_error" and model.n_outputs_ > 1:
         raise InputError("method='minimum_error' is for one output; use another one")
+    _check_values(given)
+
+
+def _check_values(given: dict[str, Any]) -> None:
+    for name, choices in _CHOICES.items():
+        if given.get(name, choices[0]) not in choices:
+            raise InputError(
+                f"{name}={given[name]!r} is not one of {', '.join(map(repr, choices))}"
+            )
+    for name in ("m", "alpha"):
+        value = given.get(name, 0.0)
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= value < np.inf:
+            raise InputError(f"{name}={value!r} is not a number from 0 up")
 
 
 def _check_judges(given: dict[str, Any], X_val: Any) -> None:
@@ -251,9 +257,7 @@ def _check_judges(given: dict[str, Any], X_val: Any) -> None:
         )
 
 
-def _unseen(
-    model: Any, method: str, X_val: Any, y_val: Any, sample_weight: Any
-) -> Unseen | None:
+def _unseen(model: Any, method: str, X_val: Any, y_val: Any, sample_weight: Any) -> Unseen | None:
     """Read the validation rows, if the method wants them."""
     way = _METHODS[method]
     if X_val is None and y_val is None and not way.needs_rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,9 +159,12 @@ def _check_same_columns(model: TreeEstimator, data: Prepared) -> None:
 def _test_rows(cv: Any, data: Prepared, y: Any, is_classifier: bool) -> list[Integers]:
     """Return the rows of `data` that each part leaves out, ascending."""
     labels = np.asarray(host(y))
-    if isinstance(cv, np.ndarray | list | tuple) and np.ndim(cv) == 1 and len(cv) == data.n_rows:
-        cv = PredefinedSplit(cv)
     with own_errors("cv"):
+        if isinstance(cv, np.ndarray) or (
+            isinstance(cv, list | tuple) and all(isinstance(each, Integral) for each in cv)
+        ):
+            check_consistent_length(cv, labels)
+            cv = PredefinedSplit(cv)
         splitter = check_cv(cv, labels, classifier=is_classifier)
         tests = [test for _, test in splitter.split(np.zeros((data.n_rows, 1)), labels)]
     place = np.full(data.n_rows, -1)

@@ -94,9 +94,7 @@ def judge(
     return Judged(alphas / total, n_leaves, risks / total, sums / unseen, spread / unseen)
 
 
-def _subtrees(
-    tree: Tree, losses: Losses, path: Path, alphas: Floats
-) -> tuple[Integers, Floats]:
+def _subtrees(tree: Tree, losses: Losses, path: Path, alphas: Floats) -> tuple[Integers, Floats]:
     """Return (leaves, risk) of the subtree for each alpha."""
     parent = parents(tree)
     n_leaves, risks = [], []
