@@ -17,7 +17,8 @@ def entropy(codes: NDArray[np.int64]) -> float:
 
 def gain(column: NDArray[np.int64], y: NDArray[np.int64]) -> float:
     parts = [y[column == level] for level in np.unique(column)]
-    return entropy(y) - sum(part.size * entropy(part) for part in parts) / max(1, y.size)
+    left_over = sum(part.size * entropy(part) for part in parts)
+    return entropy(y) - float(left_over) / max(1, y.size)
 
 
 def id3(X: NDArray[np.int64], n_levels: list[int], y: NDArray[np.int64], n_classes: int) -> Tree:

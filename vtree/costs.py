@@ -63,7 +63,6 @@ def expected_costs(weights: Floats, costs: Floats) -> Floats:
 
 def cheapest_class(weights: Floats, costs: Floats | None) -> NDArray[np.int64]:
     """Return the class that costs least at class weights (M, K), the first of equal ones, (M,)."""
-    chosen = (
-        weights.argmax(axis=1) if costs is None else expected_costs(weights, costs).argmin(axis=1)
-    )
-    return chosen.astype(np.int64)
+    chosen: NDArray[np.int64]
+    chosen = weights.argmax(axis=1) if costs is None else expected_costs(weights, costs).argmin(1)
+    return chosen

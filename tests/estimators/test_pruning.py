@@ -102,8 +102,8 @@ X, Y = classes(200)
 X_VAL, Y_VAL = classes(80, seed=9)
 REAL_X, REAL_Y = reals(200)
 REAL_VAL = reals(80, seed=9)
-VALIDATION = {"X_val": X_VAL, "y_val": Y_VAL}
-METHODS = {
+VALIDATION: dict[str, Any] = {"X_val": X_VAL, "y_val": Y_VAL}
+METHODS: dict[str, dict[str, Any]] = {
     "reduced_error": VALIDATION,
     "pre_pruning": VALIDATION,
     "cost_complexity": {"alpha": 0.01},
@@ -328,7 +328,9 @@ def test_columns_of_other_names() -> None:
 
 def test_one_model_on_every_backend() -> None:
     model = vtree.DecisionTreeClassifier().fit(X, Y)
-    calls = [{"method": method, **options} for method, options in METHODS.items()]
+    calls: list[dict[str, Any]] = [
+        {"method": method, **options} for method, options in METHODS.items()
+    ]
     calls.append({"method": "cost_complexity", "cv": 4, "X": X, "y": Y})
     for call in calls:
         native = vtree.digest(vtree.prune(model, **call))

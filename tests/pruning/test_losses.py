@@ -33,7 +33,8 @@ def _passed(tree: Tree, X: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _scaled(losses: NDArray[np.float64], like: NDArray[np.float64]) -> NDArray[np.float64]:
-    return losses * (like.max() / losses.max())
+    scaled: NDArray[np.float64] = losses * (like.max() / losses.max())
+    return scaled
 
 
 @pytest.mark.parametrize("costs", [None, [[0, 1, 0.1], [0.3, 0, 2], [5, 0.7, 0]]])

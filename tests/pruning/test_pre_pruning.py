@@ -36,7 +36,7 @@ def _grown_with_questions(
     X: NDArray[Any], y: NDArray[Any], X2: NDArray[Any], y2: NDArray[Any], setting: dict[str, Any]
 ) -> dict[tuple[int, ...], tuple[int, float]]:
     """Grow by single splits, each asked of the validation rows first: path → (feature, cut)."""
-    waiting = [((), np.arange(len(y)), np.arange(len(y2)))]
+    waiting: list[tuple[tuple[int, ...], Any, Any]] = [((), np.arange(len(y)), np.arange(len(y2)))]
     splits: dict[tuple[int, ...], tuple[int, float]] = {}
     for path, rows, held_out in waiting:
         own = y[rows]

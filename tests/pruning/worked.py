@@ -32,14 +32,11 @@ class Case:
         return class_losses(self.tree, self.leaf(self.tree), self.y[:, None], self.labels())
 
     def labels(self) -> NDArray[np.int64]:
-        return self.tree.value.argmax(axis=1)[:, None]
-
-    @staticmethod
-    def _leaf(tree: Tree, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        return leaves(tree, X)[:, 0].astype(np.int64)
+        labels: NDArray[np.int64] = self.tree.value.argmax(axis=1)[:, None]
+        return labels
 
     def leaf(self, tree: Tree) -> NDArray[np.int64]:
-        return self._leaf(tree, self.X)
+        return leaves(tree, self.X)[:, 0].astype(np.int64)
 
     def figures(self, tree: Tree) -> list[int]:
         """Return [leaves, errors on the rows held out]."""

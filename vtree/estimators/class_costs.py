@@ -120,15 +120,16 @@ def altered_weights(
     """
     if priors is None and costs is None:
         return weight
-    own = np.ones(codes.size) if weight is None else weight
+    own: Floats = np.ones(codes.size) if weight is None else weight
     n_classes = len(priors if priors is not None else costs)  # type: ignore[arg-type]
-    of_class = np.bincount(codes, own, n_classes)
+    of_class: Floats = np.bincount(codes, own, n_classes).astype(np.float64)
     if not (of_class > 0.0).all():
         raise InputError(
             "sample_weight is zero for all rows of a class, so its prior and its costs cannot be "
             "met; leave the class out"
         )
-    return own * class_factors(of_class, priors, costs)[codes]
+    altered: Floats = own * class_factors(of_class, priors, costs)[codes]
+    return altered
 
 
 def weight_like_training(model: Any, y: NDArray[Any], weight: Floats | None) -> Floats | None:
@@ -139,15 +140,17 @@ def weight_like_training(model: Any, y: NDArray[Any], weight: Floats | None) -> 
     """
     class_weight = getattr(model, "class_weight", None)
     priors = getattr(model, "priors_", None)
-    own = np.ones(len(y)) if weight is None else weight
+    own: Floats = np.ones(len(y)) if weight is None else weight
     if class_weight is not None:
         known = model.classes_ if isinstance(class_weight, Mapping) else y[:0, 0]
         # With the classes behind them, for a weight of a class that no row has is an error there.
         rows = np.concatenate([y[:, 0], known]) if y.shape[1] == 1 else y
-        return own * compute_sample_weight(class_weight, rows)[: len(y)]
+        weighed: Floats = own * compute_sample_weight(class_weight, rows)[: len(y)]
+        return weighed
     if priors is not None:
         codes = np.searchsorted(model.classes_, y[:, 0])
         of_class = np.bincount(codes, own, priors.size)
         share = of_class / of_class.sum()
-        return own * np.divide(priors, share, out=np.zeros_like(priors), where=share > 0.0)[codes]
+        factor: Floats = np.divide(priors, share, out=np.zeros_like(priors), where=share > 0.0)
+        return own * factor[codes]
     return weight

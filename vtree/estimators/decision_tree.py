@@ -223,9 +223,10 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     def _learn_costs(self) -> None:
         """Set `priors_` (K,) and `costs_` (K, K), each None if not given."""
         check_single_output(self, self.n_outputs_)
-        several = isinstance(self.classes_, list)
-        self.priors_ = None if several else prior_vector(self.priors, self.classes_)
-        self.costs_ = None if several else cost_matrix(self.costs, self.classes_)
+        self.priors_ = self.costs_ = None
+        if not isinstance(self.classes_, list):
+            self.priors_ = prior_vector(self.priors, self.classes_)
+            self.costs_ = cost_matrix(self.costs, self.classes_)
 
     def _finished(self, tree: Tree) -> Tree:
         if self.costs_ is None:

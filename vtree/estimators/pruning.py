@@ -127,7 +127,8 @@ def prune(
         _check_judges(given, X_val)
     unseen = _unseen(model, method, X_val, y_val, sample_weight_val)
     pruned = copy.copy(model)
-    vars(pruned).pop("subtrees_", None)  # of an earlier pruning
+    if hasattr(pruned, "subtrees_"):  # of an earlier pruning
+        del pruned.subtrees_
     pruned.grown_ = _METHODS[method].prune(pruned, unseen, **given)
     return pruned
 
@@ -230,7 +231,8 @@ def _check_values(given: dict[str, Any]) -> None:
             )
     for name in ("m", "alpha"):
         value = given.get(name, 0.0)
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= value < np.inf:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0.0 <= float(value) < np.inf:
             raise InputError(f"{name}={value!r} is not a number from 0 up")
 
 

@@ -85,7 +85,8 @@ def row_losses(model: TreeEstimator, y: NDArray[Any], value: Floats) -> Floats:
         label = cheapest_class(own, costs)
         wrong = y[:, output] != label
         found.append(wrong.astype(np.float64) if costs is None else costs[y[:, output], label])
-    return np.mean(found, axis=0)
+    mean: Floats = np.mean(found, axis=0)
+    return mean
 
 
 def own_losses(model: TreeEstimator, tree: Tree) -> Losses:
@@ -134,19 +135,21 @@ def parts_of(
 def _weight(model: TreeEstimator, data: Prepared) -> Floats:
     """Return what the rows of training weigh where losses are counted, (N,)."""
     targets = data.targets
-    whole = np.ones(len(targets.identity)) if targets.weight is None else targets.weight
-    weight: Floats = whole * targets.weight_unit
+    weight = np.full(len(targets.identity), targets.weight_unit)
+    if targets.weight is not None:
+        weight *= targets.weight
     costs = costs_of(model)
     if costs is None:
         return weight
-    plain = weight / costs.sum(axis=1)[targets.identity[:, 0].astype(np.int64)]
-    return plain * (weight.sum() / plain.sum())
+    plain: Floats = weight / costs.sum(axis=1)[targets.identity[:, 0].astype(np.int64)]
+    plain *= weight.sum() / plain.sum()
+    return plain
 
 
 def _check_same_columns(model: TreeEstimator, data: Prepared) -> None:
     known, given = model.schema_.levels, data.schema.levels
     same = len(known) == len(given) and all(
-        (a is None) == (b is None) and (a is None or np.array_equal(a, b))
+        a is b if a is None or b is None else np.array_equal(a, b)
         for a, b in zip(known, given, strict=True)
     )
     if not same:

@@ -79,7 +79,7 @@ def class_losses(
     """
     n_classes = int(max(codes.max(), labels.max())) + 1
     whole, _ = quantise_weights(weight, leaf.size)
-    own = np.ones(leaf.size) if whole is None else whole.astype(np.float64)
+    own: Floats = np.ones(leaf.size) if whole is None else whole.astype(np.float64)
     price = 1.0 - np.eye(n_classes)
     if costs is not None:
         price = _as_whole(costs, SUM_BITS - 1 - int(np.frexp(own.sum())[1]))
@@ -87,7 +87,7 @@ def class_losses(
     for output in range(codes.shape[1]):
         for k in range(n_classes):
             here = codes[:, output] == k
-            resting = np.bincount(leaf[here], own[here], minlength=tree.feature.size)
+            resting: Floats = np.bincount(leaf[here], own[here], tree.feature.size).astype(float)
             as_leaf += sum_upward(tree, resting) * price[k, labels[:, output]]
             at_rest += resting * price[k, labels[:, output]]
     return Losses(as_leaf, at_rest)
@@ -138,7 +138,8 @@ def exact_sums(values: Floats) -> Floats:
     room = SUM_BITS - values.shape[0].bit_length()
     top = np.frexp(np.abs(values).max(axis=0, initial=0.0))[1]
     whole = np.rint(np.ldexp(values, room - top))
-    return np.ldexp(whole.sum(axis=0), top - room)
+    sums: Floats = np.ldexp(whole.sum(axis=0), top - room)
+    return sums
 
 
 def _at_rest(tree: Tree, weights: Floats) -> Floats:
