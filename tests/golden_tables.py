@@ -70,3 +70,8 @@ def rpart_limits(name: str) -> dict[str, int]:
     if name.endswith("full"):
         return {}
     return {"min_samples_split": 20, "min_samples_leaf": 7}  # rpart's defaults
+
+
+def kyphosis() -> tuple[pd.DataFrame, NDArray[Any]]:
+    table = pd.read_csv(GOLDEN / "kyphosis.csv")
+    return table.drop(columns="Kyphosis"), table["Kyphosis"].to_numpy()

@@ -20,7 +20,13 @@ from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.errors import InputError, own_errors
 from vtree.estimators.devices import answer, place
-from vtree.estimators.limits import Amounts, ParameterError, amounts, feature_count
+from vtree.estimators.limits import (
+    Amounts,
+    ParameterError,
+    amounts,
+    feature_costs,
+    feature_count,
+)
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
@@ -133,6 +139,7 @@ class TreeEstimator(BaseEstimator):
             draw,
             monotone,
             self.min_samples_category,
+            feature_costs=feature_costs(self.feature_costs, self.n_features_in_),
         )
         stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
         plan = Plan(search, stops, self.histogram_budget)

@@ -96,6 +96,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     costs : (K, K) numbers, optional
         costs[i, j] is lost where class i is taken for class j; zeros on the diagonal. Growth sees
         them as altered priors, and `predict` answers the class of least expected cost.
+    feature_costs : (F,) positive numbers, optional
+        What it costs to know each feature: gains are divided by it where the best is chosen.
     max_bins : int or None
         The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
     categorical_features : "from_dtype", None, mask, indices or names
@@ -165,6 +167,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         monotonic_cst: Any = None,
         priors: Any = None,
         costs: Any = None,
+        feature_costs: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -188,6 +191,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         self.monotonic_cst = monotonic_cst
         self.priors = priors
         self.costs = costs
+        self.feature_costs = feature_costs
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
@@ -321,6 +325,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
+        feature_costs: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -348,6 +353,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.feature_costs = feature_costs
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
