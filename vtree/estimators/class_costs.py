@@ -91,7 +91,7 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats | None:
     free = np.flatnonzero(~matrix.any(axis=1))
     if free.size and n_classes > 1:
         raise InputError(
-            f"costs has a row of zeros for the class {classes[free[0]]!r}: nothing would be lost "
+            f"costs has a row of zeros for the class {classes.tolist()[free[0]]!r}: nothing would be lost "
             "by never predicting it; leave its rows out, or let its errors cost something"
         )
     return matrix
