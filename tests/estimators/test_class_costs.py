@@ -90,8 +90,8 @@ def test_weights() -> None:
 
 def test_one_model_with_costs_on_every_backend_and_in_files(tmp_path: Any) -> None:
     table, y = kyphosis()
-    parameters = {"costs": [[0, 1], [3, 0]], "priors": {"absent": 0.6, "present": 0.4}}
-    model = DecisionTreeClassifier(**parameters, feature_costs=[1.0, 2.0, 1.5], min_samples_leaf=8)
+    parameters = {"costs": [[0, 1], [6, 0]], "priors": {"absent": 0.6, "present": 0.4}}
+    model = DecisionTreeClassifier(**parameters, feature_costs=[1.0, 2.0, 1.5], min_samples_leaf=15)
     model.fit(table, y)
     again = DecisionTreeClassifier(**model.get_params())
     with vtree.kernels("reference"):

@@ -90,9 +90,10 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats | None:
         )
     free = np.flatnonzero(~matrix.any(axis=1))
     if free.size and n_classes > 1:
+        label = classes.tolist()[free[0]]
         raise InputError(
-            f"costs has a row of zeros for the class {classes.tolist()[free[0]]!r}: nothing would be lost "
-            "by never predicting it; leave its rows out, or let its errors cost something"
+            f"costs has a row of zeros for the class {label!r}: nothing would be lost by never "
+            "predicting it; leave its rows out, or let its errors cost something"
         )
     return matrix
 
