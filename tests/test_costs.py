@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import vtree
 from tests.golden_tables import kyphosis
 from tests.samples import classes
-from vtree import DecisionTreeClassifier, prune
+from vtree import DecisionTreeClassifier
 from vtree.costs import cheapest_class, class_factors, expected_costs, prior_weight, without_costs
 
 COUNTS = np.array([64.0, 17.0])
@@ -58,7 +59,7 @@ def test_kyphosis(
     if feature is not None:
         assert X.columns[tree.feature[0]] == feature
         assert tree.threshold[0] == threshold
-    whole = prune(model, method="cost_complexity", X_val=X, y_val=y).subtrees_
+    whole = vtree.prune(model, method="cost_complexity", X_val=X, y_val=y).subtrees_
     assert whole.risks[-1] * 81 == pytest.approx(risk, rel=1e-12)
     np.testing.assert_allclose(whole.unseen_risks, whole.risks, rtol=1e-9)
 
