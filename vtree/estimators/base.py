@@ -198,7 +198,8 @@ class TreeEstimator(BaseEstimator):
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         with threads(thread_count(self.n_jobs)):
-            return self._rest(self.grown_, self._encode(X))
+            values = self._encode(X)  # first, for it tells whether there is a tree
+            return self._rest(self.grown_, values)
 
     def _rest(self, tree: Tree, values: Array) -> NDArray[np.int32]:
         """Return the node where each encoded row comes to rest in one tree, (N,)."""
