@@ -29,6 +29,9 @@ Extent = int | tuple[int, ...]
 _PACKAGE = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 
+# Bytes; a sector of memory, so that 32 codes of a row are one access and words are aligned.
+PITCH = 32
+
 # Gains are compared to the last bit with the host's, so a product is rounded before it is added.
 OPTIONS = ("--std=c++17", "-fmad=false")
 
@@ -53,6 +56,9 @@ class Device(Protocol):
 
     def zeros(self, shape: Extent, dtype: Any) -> Any:
         """Return an array of zeros."""
+
+    def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
+        """Return rubbish (rows, columns), rows `PITCH` bytes or a multiple of it apart."""
 
     def upload(self, values: Any) -> Any:
         """Copy a NumPy array to the device."""
@@ -157,6 +163,9 @@ class _CupyDevice:
         with self.in_use():
             return self._cupy.zeros(shape, dtype=dtype)
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
+        return self.empty((rows, pitch(columns, dtype)), dtype)[:, :columns]
+
     def upload(self, values: Any) -> Any:
         with self.in_use():
             return self._cupy.asarray(values)
@@ -229,6 +238,12 @@ def _three(extent: Extent) -> tuple[int, int, int]:
 def blocks_for(work: int, each: int, most: int = 2**31 - 1) -> int:
     """Return how many blocks of `each` items cover `work`, at most `most`."""
     return min(-(-work // each), most)
+
+
+def pitch(columns: int, dtype: Any) -> int:
+    """Return how many elements apart rows of `columns` elements are kept, see `PITCH`."""
+    each = PITCH // np.dtype(dtype).itemsize
+    return max(1, -(-columns // each)) * each
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:

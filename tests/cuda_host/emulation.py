@@ -92,6 +92,9 @@ class HostDevice:
     def zeros(self, shape: _cuda.Extent, dtype: Any) -> Any:
         return self._new(shape, dtype, 0)
 
+    def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
+        return strict(self.empty((rows, _cuda.pitch(columns, dtype)), dtype)._array[:, :columns])
+
     def upload(self, values: NDArray[Any]) -> Any:
         array = self.empty(values.shape, values.dtype)
         array._array[...] = values
@@ -287,10 +290,10 @@ def emulated(order: str | int = "forward", **sizes: int) -> Iterator[HostDevice]
 
 
 def on_device(values: Any) -> Any:
-    """Bring a NumPy array (or None) to the device in use; anything else stays as it is."""
+    """Bring NumPy arrays, alone or in a NamedTuple, to the device; leave anything else as it is."""
     if isinstance(values, tuple) and hasattr(values, "_make"):
         return values._make(map(on_device, values))
-    return _cuda.platform.device(NUMBER).upload(values) if isinstance(values, np.ndarray) else values
+    return _cuda.platform.device(0).upload(values) if isinstance(values, np.ndarray) else values
 
 
 def to_host(values: Any) -> Any:
