@@ -72,6 +72,9 @@ class Device(Protocol):
     def strides(self, array: Any) -> tuple[int, ...]:
         """Return the steps of `array` along its axes, in elements."""
 
+    def address(self, array: Any) -> int:
+        """Return where `array` begins."""
+
     def compiled(self, name: str, text: str, options: tuple[str, ...]) -> Variant:
         """Compile a source."""
 
@@ -179,6 +182,9 @@ class _CupyDevice:
 
     def strides(self, array: Any) -> tuple[int, ...]:
         return tuple(step // array.itemsize for step in array.strides)
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
 
     def compiled(self, name: str, text: str, options: tuple[str, ...]) -> Variant:
         module = self._cupy.RawModule(code=text, options=options, backend="nvrtc")

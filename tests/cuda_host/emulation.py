@@ -109,6 +109,9 @@ class HostDevice:
     def strides(self, array: Any) -> tuple[int, ...]:
         return tuple(step // array._array.itemsize for step in array._array.strides)
 
+    def address(self, array: Any) -> int:
+        return int(array._array.ctypes.data)
+
     def compiled(self, name: str, text: str, options: tuple[str, ...]) -> HostVariant:
         return HostVariant(self, *_library(name, text, options))
 
@@ -125,7 +128,9 @@ class HostDevice:
         for memory in self._memory:
             plain = memory.view(np.ndarray)
             if (plain[:GUARD] != RUBBISH).any() or (plain[-GUARD:] != RUBBISH).any():
-                raise HostError(f"{kernel} wrote beside an array of {memory.size - 2 * GUARD} bytes")
+                raise HostError(
+                    f"{kernel} wrote beside an array of {memory.size - 2 * GUARD} bytes"
+                )
 
 
 class _Guarded(np.ndarray[Any, Any]):

@@ -30,7 +30,7 @@ def missing() -> str | None:
 
 
 def compiled(text: str, options: tuple[str, ...], architecture: str) -> bytes:
-    """Return the machine code (a cubin); CompileError with the compiler's log, also for warnings."""
+    """Return the machine code, a cubin; CompileError with the log, for warnings too."""
     nvrtc, program = _nvrtc(), ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"cuda.cu", 0, None, None)
     try:

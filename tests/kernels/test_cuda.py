@@ -56,7 +56,8 @@ extern "C" __global__ void sum(const int *values, int n, long long *total) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int w = 1; w < blockDim.x / 32; w++) own += partial[w];
-        atomicAdd(reinterpret_cast<unsigned long long *>(total), (unsigned long long)(long long)own);
+        const unsigned long long whole = (long long)own;
+        atomicAdd(reinterpret_cast<unsigned long long *>(total), whole);
     }
 }"""
 
@@ -105,7 +106,9 @@ extern "C" __global__ void warp(unsigned int *out) {
 def test_a_race_shows_in_another_order() -> None:
     text = """
 extern "C" __global__ void last(int *out) { out[0] = threadIdx.x; }"""
-    found = {order: _run(text, "last", np.zeros(1, np.int32), order=order)[0][0] for order in ORDERS}
+    found = {
+        order: _run(text, "last", np.zeros(1, np.int32), order=order)[0][0] for order in ORDERS
+    }
     assert found["forward"] == 63
     assert found["backward"] == 0
 
