@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
 from vtree.best_first import BestFirst
-from vtree.growth import Grown
+from vtree.grown import Grown
 from vtree.tree import Tree, fingerprint
 
 

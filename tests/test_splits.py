@@ -117,12 +117,13 @@ def test_parts_of_a_level_are_joined_in_order() -> None:
             threshold=two * 1.0,
             gain=two * 1.0,
             missing_child=whole,
-            left=np.stack([two, two], axis=1),
+            n_children=np.array([2, 0], dtype=np.int32),
+            child_total=np.stack([two, two], axis=1),
             child_of_code=maps,
         )
 
     table = np.zeros(3, dtype=np.uint8)
     joined = joined_splits([part(0, {1: table}), part(2, {0: table})])
     assert joined.feature.tolist() == [0, 1, 2, 3]
-    assert joined.left.shape == (4, 2)
+    assert joined.child_total.tolist() == [[0, 0], [1, 1], [2, 2], [3, 3]]
     assert sorted(joined.child_of_code) == [1, 2]

@@ -12,7 +12,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.growth import Grown
+from vtree.grown import Grown
 
 
 class BestFirst:
@@ -55,7 +55,7 @@ class BestFirst:
                 break
             heapq.heappop(line)
             selected.append(node)
-            for child in (first, first + 1):
+            for child in range(first, first + int(grown.n_children[node])):
                 if grown.feature[child] >= 0:
                     heapq.heappush(line, (-grown.gain[child], arrivals, child))
                 arrivals += 1

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.criteria import Criterion
-from vtree.growth import Grown
+from vtree.grown import Grown
 from vtree.targets import Targets
-from vtree.tree import Tree, canonical, levels
+from vtree.tree import Tree, canonical, children, levels
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,7 +32,7 @@ def finish(
         bin=np.where(split, grown.bin, 0).astype(np.int32),
         threshold=np.where(split, grown.threshold, 0.0),
         first_child=grown.first_child.astype(np.int32),
-        n_children=np.where(split, 2, 0).astype(np.int32),
+        n_children=np.where(split, grown.n_children, 0).astype(np.int32),
         missing_child=np.where(split, grown.missing_child, -1).astype(np.int32),
         map_offset=grown.map_offset,
         branch_map=branch_map,
@@ -104,8 +104,10 @@ def _impurity_around(
     unit = targets.scale.max() ** criterion.degree
     for nodes in reversed(by_level):
         internal = nodes[tree.first_child[nodes] >= 0]
-        first = tree.first_child[internal]
-        below = total[first] + total[first + 1]
+        counts = tree.n_children[internal].astype(np.int64)
+        below = np.add.reduceat(
+            total[children(tree.first_child, tree.n_children, internal)], np.cumsum(counts) - counts
+        )
         total[internal] = below + grown.gain[internal] * unit
     return total
 

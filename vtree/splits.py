@@ -7,8 +7,7 @@ levels are all subsets tried, by one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,37 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+class Searcher(Protocol):
+    """How a system looks for splits; growth asks it level by level."""
+
+    @property
+    def criterion(self) -> Criterion:
+        """What nodes predict."""
+
+    @property
+    def limits(self) -> Limits:
+        """What children must have."""
+
+    @property
+    def monotone(self) -> NDArray[np.int8] | None:
+        """(F,) −1, 0, 1; None for systems without, and all whose splits are not binary."""
+
+    @property
+    def uses_once(self) -> bool:
+        """Whether it asks which features were used above a node, `Nodes.used`."""
+
+    def needs_sums(self, group: Group) -> bool:
+        """Tell whether `find` asks for the histograms of a group."""
+
+    def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Any:
+        """Return what the search finds in one group of features, hist (L, G, B, S)."""
+
+    def choose(self, found: list[Any], nodes: Nodes, bins: Bins) -> Splits:
+        """Return each node's split from what `find` returned, one entry a group of `bins`."""
+
+
 class Search(NamedTuple):
-    """What a split is looked for by: the same for all nodes of a tree."""
+    """How binary splits are looked for: the same for all nodes of a tree."""
 
     criterion: Criterion
     layout: Layout
@@ -37,11 +65,17 @@ class Search(NamedTuple):
     draw: Draw
     monotone: NDArray[np.int8] | None  # (F,) −1, 0, 1
     min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
+    uses_once: bool = False
 
-    @property
-    def find(self) -> Find:
-        """What finds the best splits in a group of features."""
-        return search_rows if self.criterion.by_rows else search_group
+    def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
+        """Return the best split of each node in each feature of a group."""
+        if self.criterion.by_rows:
+            return search_rows(group, hist, nodes, self, bins)
+        return search_group(group, hist, nodes, self, bins)
+
+    def choose(self, found: list[Found], nodes: Nodes, bins: Bins) -> Splits:
+        """Return the best split of each node."""
+        return best_splits(found, nodes, self, bins)
 
     def needs_sums(self, group: Group) -> bool:
         """Tell whether `find` asks for the histograms of a group."""
@@ -71,6 +105,7 @@ class Nodes(NamedTuple):
     lower: Floats  # (L,) bounds of the center, for monotone constraints
     upper: Floats
     rows: NodeRows | None = None  # for criteria that judge rows
+    used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
 
 
 class Splits(NamedTuple):
@@ -82,8 +117,9 @@ class Splits(NamedTuple):
     threshold: Floats
     gain: Floats  # (L,) total decrease, −inf without a split
     missing_child: NDArray[np.int32]
-    left: Integers  # (L, S) statistics of child 0
-    child_of_code: dict[int, NDArray[np.uint8]]  # node → child of each code, for subsets
+    n_children: NDArray[np.int32]  # (L,) 0 without a split
+    child_total: Integers  # (C, S) statistics of the children, node after node
+    child_of_code: dict[int, NDArray[np.uint8]]  # node → child of each code, but for thresholds
 
 
 class Found(NamedTuple):
@@ -92,11 +128,6 @@ class Found(NamedTuple):
     best: Best  # (L, G)
     threshold: Floats | None  # (L, G), where thresholds are drawn
     goes_left: NDArray[np.int8] | None  # (L, G, B), where features are categorical
-
-
-# find(group, hist, nodes, search, bins) → the best split of each node in each feature of a group;
-# hist (L, G, B, S), or None where the search does not need it
-Find = Callable[[Group, Array, Nodes, "Search", Bins], Found]
 
 
 class _Candidates(NamedTuple):
@@ -113,7 +144,9 @@ class _Candidates(NamedTuple):
     goes_left: dict[int, NDArray[np.int8]]  # categorical feature → (L, B)
 
 
-def search_group(group: Group, hist: Array, nodes: Nodes, search: Search, bins: Bins) -> Found:
+def search_group(
+    group: Group, hist: Array | None, nodes: Nodes, search: Search, bins: Bins
+) -> Found:
     """Return the best split of each node (L) in each feature of a group, hist (L, G, B, S)."""
     gain, layout = search.criterion.gain, search.layout
     if group.categorical or search.draw.random_threshold:
@@ -233,22 +266,25 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     every = np.arange(feature.size)
     chosen = gain[every, feature]
     left = candidates.left[every, feature]
+    split = chosen > -np.inf
+    sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
     missing_child = _missing_child(candidates, feature, left[:, 0], nodes.total[:, 0])
     bin, threshold = _thresholds(candidates, feature, bins)
     kind = np.where(bins.is_categorical[feature], SUBSET, THRESHOLD)
     maps = {
         node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
         for node, f in enumerate(feature.tolist())
-        if f in candidates.goes_left and chosen[node] > -np.inf
+        if f in candidates.goes_left and split[node]
     }
     return Splits(
-        feature=np.where(chosen > -np.inf, feature, -1).astype(np.int32),
+        feature=np.where(split, feature, -1).astype(np.int32),
         kind=kind.astype(np.int8),
         bin=bin.astype(np.int32),
         threshold=threshold,
         gain=chosen,
         missing_child=missing_child,
-        left=left,
+        n_children=np.where(split, 2, 0).astype(np.int32),
+        child_total=sides[split].reshape(-1, left.shape[1]),
         child_of_code=maps,
     )
 

@@ -60,7 +60,7 @@ def parents(tree: Tree) -> NDArray[np.int64]:
 
 
 def children(
-    first_child: NDArray[np.int32], n_children: NDArray[np.int32], nodes: NDArray[np.int64]
+    first_child: NDArray[Any], n_children: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return all children of `nodes`, in the order of `nodes`."""
     counts = n_children[nodes].astype(np.int64)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree_kernels._threads import threads
+from vtree_kernels.partition.cpu import CHUNK
 from vtree_kernels.route import route
-from vtree_kernels.route.cpu import CHUNK
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def fit(
     """
     check_output(output)
     with progress(f"Reading {data}"):
-        read = _read(data, target, kind, drop, weight)
+        read = read_data(data, target, kind, drop, weight)
     model = build_model(read.target.model, settings)
     with progress("Fitting"), as_mistakes():
         result = _measure(model, read, test_size)
@@ -137,7 +137,10 @@ def _literal(text: str) -> Any:
         return text
 
 
-def _read(data: Path, target: str, kind: str, drop: tuple[str, ...], weight: str | None) -> Data:
+def read_data(
+    data: Path, target: str, kind: str, drop: tuple[str, ...], weight: str | None
+) -> Data:
+    """Read a file for a fit, kind being an estimator's name or "tree"."""
     start = perf_counter()
     table = read_file(data)
     names = names_of(table)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from vtree import __version__
+from vtree.cli.bench import bench
 from vtree.cli.demo import demo
 from vtree.cli.fit import fit
 from vtree.cli.predict import predict
@@ -73,5 +74,5 @@ def program() -> None:
     """Decision trees: one builder for every classic system, on any array backend."""
 
 
-for command in (demo, fit, predict, show, backends):
+for command in (demo, fit, predict, show, bench, backends):
     program.add_command(command)

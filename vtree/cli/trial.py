@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
+from multiprocessing import get_context
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +15,7 @@ import vtree
 from vtree.cli.bundled import Sample
 from vtree.cli.mistakes import as_mistakes
 from vtree.tables import read_table
+from vtree_kernels import kernels
 
 if TYPE_CHECKING:
     from vtree.machine import Backend
@@ -36,6 +40,11 @@ def is_native(backend: Backend) -> bool:
     return backend.name in _NATIVE
 
 
+def kernels_of(backend: Backend) -> AbstractContextManager[None]:
+    """Return the context in which a backend's own kernels run."""
+    return kernels("native" if is_native(backend) else "reference")
+
+
 def fit_on(backend: Backend, sample: Sample) -> Any:
     """Return the sample's tree, grown on a backend.
 
@@ -50,7 +59,7 @@ def fit_on(backend: Backend, sample: Sample) -> Any:
         settings["categorical_features"] = [levels is not None for levels in schema.levels]
         table = importlib.import_module(library).asarray(table)
     kind = vtree.DecisionTreeRegressor if sample.is_regression else vtree.DecisionTreeClassifier
-    with vtree.kernels("native" if is_native(backend) else "reference"):
+    with kernels_of(backend):
         return kind(**settings).fit(table, sample.target)
 
 
@@ -68,6 +77,19 @@ def speed_of(backend: Backend, sample: Sample) -> Speed:
         times.append(perf_counter() - start)
     n_rows, n_features = sample.table.shape
     return Speed(n_rows, n_features, min(times))
+
+
+def start_and_fit(backend: Backend, sample: Sample) -> float:
+    """Return the seconds from the start of a fresh process to its first tree."""
+    # spawn: a process that is forked has all loaded already.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        start = perf_counter()
+        pool.submit(_fit_only, backend, sample).result()
+        return perf_counter() - start
+
+
+def _fit_only(backend: Backend, sample: Sample) -> None:
+    fit_on(backend, sample)
 
 
 def held_out_score(backend: Backend, sample: Sample) -> float:

@@ -112,16 +112,27 @@ def _levels_to_draw(tree: Tree, max_depth: int | None) -> int:
     return min(max_depth, deepest)
 
 
-def _figure(model: Any, tree: Tree, layout: Layout, boxes: list[list[str]]) -> Any:
+def matplotlib_figure(width: float, height: float) -> Any:
+    """Return an empty figure of so many inches.
+
+    Raises
+    ------
+    NotAvailableError
+        matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise NotAvailableError(
             f"Drawing needs matplotlib: pip install 'vtree[plot]' ({error})"
         ) from error
-    columns, rows = layout.x.max() + 1, layout.y.max() + 1
     # Figure without pyplot: no window system, and no state is left behind.
-    figure = Figure(figsize=(max(2, columns) * _WIDTH, max(1.5, rows) * _HEIGHT))
+    return Figure(figsize=(width, height))
+
+
+def _figure(model: Any, tree: Tree, layout: Layout, boxes: list[list[str]]) -> Any:
+    columns, rows = layout.x.max() + 1, layout.y.max() + 1
+    figure = matplotlib_figure(max(2, columns) * _WIDTH, max(1.5, rows) * _HEIGHT)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(min(-0.5, columns / 2 - 1.5), max(columns - 0.5, columns / 2 + 0.5))
     axes.set_ylim(rows - 0.5, -0.5)

@@ -1,4 +1,4 @@
-"""`route` in Numba: decide and count each chunk, cumulate, then write; two passes, any threads."""
+"""`route` in Numba: decide and count each chunk, then write as `partition` does."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches, chunks
-
-CHUNK = 32_768  # rows of one node per task
+from vtree_kernels.partition.cpu import CHUNK, written
 
 
 @numba.njit(cache=True, nogil=True)
@@ -37,15 +36,6 @@ def _decide(  # type: ignore[no-untyped-def]
                 to = np.int64(table[offset[node] + code])
             child[position] = to
             counts[t, to] += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
-    for t in range(first, last):
-        for position in range(tasks[t, 1], tasks[t, 2]):
-            to = child[position]
-            out[cursor[t, to]] = rows[position]
-            cursor[t, to] += 1
 
 
 def route(
@@ -73,37 +63,4 @@ def route(
         _decide(child, counts, rows, tasks, borders[index], borders[index + 1], *rule)
 
     _threads.run(decide, len(borders) - 1, work=work)
-    cursor = _cursors(tasks, counts, start)
-    out = rows.copy()
-
-    def write(index: int) -> None:
-        _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
-
-    _threads.run(write, len(borders) - 1, work=work)
-    node_counts = np.zeros((start.size, n_children), dtype=np.int64)
-    np.add.at(node_counts, tasks[:, 0], counts)
-    return out, node_counts
-
-
-def _cursors(
-    tasks: NDArray[np.int64], counts: NDArray[np.int64], start: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return where each task writes its first row of each child (n, C).
-
-    Within a node: child by child, and within a child task by task.
-    """
-    node = tasks[:, 0]
-    order = np.lexsort(
-        (
-            np.repeat(np.arange(len(tasks)), counts.shape[1]),
-            np.tile(np.arange(counts.shape[1]), len(tasks)),
-            np.repeat(node, counts.shape[1]),
-        )
-    )
-    flat = counts.reshape(-1)[order]
-    before = np.cumsum(flat) - flat
-    owner = np.repeat(node, counts.shape[1])[order]
-    first_of_node = np.searchsorted(owner, np.arange(start.size))
-    cursor = np.empty(counts.size, dtype=np.int64)
-    cursor[order] = before - before[first_of_node][owner] + start[owner]
-    return cursor.reshape(counts.shape)
+    return written(rows, start, stop, child, tasks, borders, counts)

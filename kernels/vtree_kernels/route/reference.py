@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from vtree_kernels.histogram.reference import node_of_position
+from vtree_kernels.partition.reference import by_child
 
 
 def route(
@@ -39,25 +40,4 @@ def route(
     child = xp.where(of_node(kind) > 0, mapped, xp.astype(code > of_node(bin), xp.int64))
     child = xp.where(code == 0, of_node(missing_child), child)
 
-    key = node * n_children + child
-    order = xp.argsort(key, stable=True)
-    ends = xp.searchsorted(
-        xp.take(key, order),
-        xp.arange(start.size * n_children, dtype=key.dtype, device=place),
-        side="right",
-    )
-    counts = np.diff(_to_numpy(ends), prepend=0).reshape(start.size, n_children)
-    # Segments ascend, so the sorted rows fill the nodes' positions from first to last.
-    inside = np.zeros(rows.shape[0] + 1, dtype=np.int64)
-    np.add.at(inside, start, 1)
-    np.add.at(inside, stop, -1)
-    inside = np.cumsum(inside)[:-1]
-    filled = xp.asarray(np.where(inside > 0, np.cumsum(inside) - 1, 0), device=place)
-    if positions.shape[0] == 0:
-        return rows, counts
-    moved = xp.take(xp.take(chosen, order), filled)
-    return xp.where(xp.asarray(inside > 0, device=place), moved, rows), counts
-
-
-def _to_numpy(array: Any) -> Any:
-    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
+    return by_child(rows, start, stop, positions, node, child, n_children)

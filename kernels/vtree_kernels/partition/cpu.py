@@ -1,0 +1,93 @@
+"""`partition` in Numba: count each chunk, cumulate, then write; two passes, any threads."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels import _threads
+from vtree_kernels.histogram.cpu import batches, chunks
+
+CHUNK = 32_768  # rows of one node per task
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(counts, child, tasks, first, last):  # type: ignore[no-untyped-def]
+    for t in range(first, last):
+        for position in range(tasks[t, 1], tasks[t, 2]):
+            counts[t, child[position]] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
+    for t in range(first, last):
+        for position in range(tasks[t, 1], tasks[t, 2]):
+            to = child[position]
+            out[cursor[t, to]] = rows[position]
+            cursor[t, to] += 1
+
+
+def partition(
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    child: NDArray[np.uint8],
+    n_children: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return (rows, counts); see the package for the contract."""
+    tasks = chunks(start, stop, CHUNK)
+    borders = batches(tasks, CHUNK // 8)
+    counts = np.zeros((len(tasks), n_children), dtype=np.int64)
+
+    def count(index: int) -> None:
+        _count(counts, child, tasks, borders[index], borders[index + 1])
+
+    _threads.run(count, len(borders) - 1, work=4 * int((stop - start).sum()))
+    return written(rows, start, stop, child, tasks, borders, counts)
+
+
+def written(
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    child: NDArray[np.uint8],
+    tasks: NDArray[np.int64],
+    borders: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return (rows, counts) from the counts (n, C) of each task, (n, 3) node, first, last."""
+    cursor = _cursors(tasks, counts, start)
+    out = rows.copy()
+
+    def write(index: int) -> None:
+        _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
+
+    _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
+    node_counts = np.zeros((start.size, counts.shape[1]), dtype=np.int64)
+    np.add.at(node_counts, tasks[:, 0], counts)
+    return out, node_counts
+
+
+def _cursors(
+    tasks: NDArray[np.int64], counts: NDArray[np.int64], start: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return where each task writes its first row of each child (n, C).
+
+    Within a node: child by child, and within a child task by task.
+    """
+    node = tasks[:, 0]
+    order = np.lexsort(
+        (
+            np.repeat(np.arange(len(tasks)), counts.shape[1]),
+            np.tile(np.arange(counts.shape[1]), len(tasks)),
+            np.repeat(node, counts.shape[1]),
+        )
+    )
+    flat = counts.reshape(-1)[order]
+    before = np.cumsum(flat) - flat
+    owner = np.repeat(node, counts.shape[1])[order]
+    first_of_node = np.searchsorted(owner, np.arange(start.size))
+    cursor = np.empty(counts.size, dtype=np.int64)
+    cursor[order] = before - before[first_of_node][owner] + start[owner]
+    return cursor.reshape(counts.shape)

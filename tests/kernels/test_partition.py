@@ -1,0 +1,62 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from tests.conftest import Namespace
+from vtree_kernels._threads import threads
+from vtree_kernels.partition import partition
+from vtree_kernels.partition.cpu import CHUNK
+
+# (rows before the node, rows of the node) one after another; number of children
+CASES: dict[str, tuple[tuple[tuple[int, int], ...], int]] = {
+    "several": (((3, 40), (0, 0), (10, 25), (0, 1), (5, 60)), 2),
+    "many children": (((1, 90), (0, 100)), 256),
+    "one child": (((2, 50),), 1),
+    "one row": (((0, 1),), 3),
+    "empty nodes": (((3, 0), (4, 0)), 2),
+    "no nodes": ((), 2),
+    "large": (((100, 3 * CHUNK + 17), (0, 5), (1, CHUNK + 1)), 3),
+}
+
+
+def _arguments(name: str) -> tuple[Any, ...]:
+    segments, n_children = CASES[name]
+    draw = np.random.default_rng(len(segments))
+    ends = np.cumsum(np.asarray(segments, dtype=np.int64).reshape(-1))
+    n_rows = int(ends[-1]) + 4 if ends.size else 6
+    rows = draw.permutation(n_rows).astype(np.int32)
+    child = draw.integers(0, n_children, n_rows).astype(np.uint8)
+    return rows, ends[::2], ends[1::2], child, n_children
+
+
+def _definition(arguments: tuple[Any, ...]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    rows, start, stop, child, n_children = arguments
+    out, counts = rows.copy(), np.zeros((start.size, n_children), dtype=np.int64)
+    for node, (first, last) in enumerate(zip(start, stop, strict=True)):
+        own, to = rows[first:last], child[first:last]
+        out[first:last] = np.concatenate([own[to == c] for c in range(n_children)])
+        counts[node] = [(to == c).sum() for c in range(n_children)]
+    return out, counts
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
+    arguments = _arguments(name)
+    expected_rows, expected_counts = _definition(arguments)
+    rows, start, stop, child, n_children = arguments
+    own_rows, own_counts = partition.reference(
+        xp.asarray(rows), start, stop, xp.asarray(child), n_children
+    )
+    assert own_rows.dtype == xp.xp.int32
+    assert_same_bits(xp.to_numpy(own_rows), expected_rows)
+    assert_same_bits(own_counts, expected_counts)
+    for count in (1, 3):
+        with threads(count):
+            native_rows, native_counts = partition.twin("cpu")(*arguments)
+        assert native_rows.dtype == np.int32
+        assert_same_bits(native_rows, expected_rows)
+        assert_same_bits(native_counts, expected_counts)
+    assert_same_bits(arguments[0], _arguments(name)[0], "the caller's rows")

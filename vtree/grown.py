@@ -1,0 +1,144 @@
+"""`Grown`: the nodes of trees while they grow, in the order they were made."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays, draws
+from vtree.arrays import Array
+from vtree.targets import Targets
+from vtree.tree import children
+
+Integers = NDArray[np.int64]
+
+
+class Grown(NamedTuple):
+    """M nodes in the order they were made, children of a node next to each other."""
+
+    tree: Integers  # (M,) number of the root
+    parent: Integers  # (M,) −1 at roots
+    depth: Integers  # (M,)
+    key: NDArray[np.uint64]  # (M,) the path from the root, hashed
+    start: Integers  # (M,) its rows are order[start : stop]
+    stop: Integers
+    total: Integers  # (M, S)
+    lower: NDArray[np.float64]  # (M,) bounds of its center
+    upper: NDArray[np.float64]
+    feature: NDArray[np.int32]  # (M,) −1: no split was looked for, or none is legal
+    kind: NDArray[np.int8]
+    bin: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    gain: NDArray[np.float64]  # −inf where feature is −1
+    missing_child: NDArray[np.int32]
+    map_offset: Integers  # (M,) −1: none
+    n_children: NDArray[np.int32]  # (M,) of the split that was found, 0 without one
+    branch_offset: Integers  # (M,) its children's statistics among `Branches.total`
+    first_child: Integers  # (M,) −1: not split (yet)
+
+
+class Branches(NamedTuple):
+    """What the splits found so far say of their branches, split after split."""
+
+    map: NDArray[np.uint8]  # (P,) child number of each code
+    total: Integers  # (C, S) statistics of each child
+
+
+def blank(count: int, n_statistics: int) -> Grown:
+    """Return `count` nodes without rows."""
+    whole = np.zeros(count, dtype=np.int64)
+    nothing = np.full(count, -1)
+    return Grown(
+        tree=whole,
+        parent=nothing,
+        depth=whole.copy(),
+        key=np.zeros(count, dtype=np.uint64),
+        start=whole.copy(),
+        stop=whole.copy(),
+        total=np.zeros((count, n_statistics), dtype=np.int64),
+        lower=np.full(count, -np.inf),
+        upper=np.full(count, np.inf),
+        feature=nothing.astype(np.int32),
+        kind=np.zeros(count, dtype=np.int8),
+        bin=np.zeros(count, dtype=np.int32),
+        threshold=np.zeros(count),
+        gain=np.full(count, -np.inf),
+        missing_child=nothing.astype(np.int32),
+        map_offset=nothing.copy(),
+        n_children=np.zeros(count, dtype=np.int32),
+        branch_offset=nothing.copy(),
+        first_child=nothing.copy(),
+    )
+
+
+def plant(start: Integers, targets: Targets, order: Array) -> Grown:
+    """Return the roots, one a segment of `order`, with their totals."""
+    layout = targets.layout
+    grown = blank(start.size - 1, layout.n_statistics)
+    rows = arrays.to_numpy(order)
+    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
+    total[:, 0] = np.diff(start)
+    weight = None if targets.weight is None else targets.weight[rows]
+    if weight is not None:
+        total[:, 1] = np.add.reduceat(weight, start[:-1])
+    for output in range(targets.sums.shape[1]):
+        sums = np.add.reduceat(targets.sums[rows, output], start[:-1])
+        total[:, layout.first + output] = sums
+    for output in range(targets.label.shape[1]):
+        label = targets.label[rows, output]
+        for root, (a, z) in enumerate(pairwise(start.tolist())):
+            own = None if weight is None else weight[a:z].astype(np.float64)  # exact, as all sums
+            total[root] += np.bincount(label[a:z], own, layout.n_statistics).astype(np.int64)
+    return grown._replace(
+        tree=np.arange(start.size - 1),
+        key=np.atleast_1d(draws.mix(np.arange(start.size - 1))),
+        start=start[:-1],
+        stop=start[1:],
+        total=total,
+    )
+
+
+def branch_totals(grown: Grown, branches: Branches, chosen: Integers) -> Integers:
+    """Return the statistics (C, S) of the branches of `chosen` nodes, node after node."""
+    total: Integers = branches.total[children(grown.branch_offset, grown.n_children, chosen)]
+    return total
+
+
+def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grown, Integers]:
+    """Return (nodes with the children of `chosen` appended, the children).
+
+    total (C, S): the children's statistics, node after node. Their rows stand in this order in the
+    node's segment; what is left of it stays with the node.
+    """
+    counts = grown.n_children[chosen].astype(np.int64)
+    before = np.cumsum(counts) - counts
+    grown.first_child[chosen] = grown.feature.size + before
+    parent = np.repeat(chosen, counts)
+    number = np.arange(parent.size) - np.repeat(before, counts)
+    stop = np.cumsum(total[:, 0])
+    stop += np.repeat(grown.start[chosen] - (stop - total[:, 0])[before], counts)
+    new = blank(parent.size, total.shape[1])._replace(
+        tree=grown.tree[parent],
+        parent=parent,
+        depth=grown.depth[parent] + 1,
+        key=draws.child_key(grown.key[parent], number),
+        start=stop - total[:, 0],
+        stop=stop,
+        total=total,
+    )
+    pairs: Any = zip(grown, new, strict=True)
+    joined = Grown(*map(np.concatenate, pairs))
+    return joined, np.arange(grown.feature.size, joined.feature.size)
+
+
+def used_features(grown: Grown, nodes: Integers, n_features: int) -> NDArray[np.bool_]:
+    """Return which features the splits above `nodes` use, (L, F)."""
+    used = np.zeros((nodes.size, n_features), dtype=np.bool_)
+    above = grown.parent[nodes]
+    while (inside := np.flatnonzero(above >= 0)).size:
+        used[inside, grown.feature[above[inside]]] = True
+        above = np.where(above >= 0, grown.parent[above], -1)
+    return used

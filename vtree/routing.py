@@ -1,0 +1,61 @@
+"""Routing: sort the rows of split nodes by the child they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.arrays import Array
+from vtree.binning import Bins
+from vtree.grown import Grown
+from vtree.histogram import Rows
+from vtree.targets import Targets
+from vtree_kernels.route import route
+
+Integers = NDArray[np.int64]
+
+
+class Data(NamedTuple):
+    """The rows that trees grow from, and where each node has its own."""
+
+    bins: Bins
+    targets: Targets
+    rows: Rows  # the statistics of `targets`, where the codes are
+    order: Array  # row numbers (R,), sorted by node
+
+
+# router(grown, chosen, total, branch_map, data) → (data, total): sorts the rows of the `chosen`
+# nodes, ascending by start, by child. total (C, S) are the children's statistics by the search,
+# node after node; a router that sends rows other ways than the search had in mind returns its own.
+Router = Callable[
+    [Grown, Integers, Integers, NDArray[np.uint8], Data],
+    tuple[Data, Integers],
+]
+
+
+def by_branch(
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+) -> tuple[Data, Integers]:
+    """Send each row where its own value, or the learnt branch of missing ones, says."""
+    order = data.order
+    for group in data.bins.groups:
+        own = chosen[np.isin(grown.feature[chosen], group.features)]
+        if own.size == 0:
+            continue
+        order, _ = route(
+            order,
+            grown.start[own],
+            grown.stop[own],
+            group.codes,
+            np.searchsorted(group.features, grown.feature[own]),
+            grown.kind[own],
+            grown.bin[own],
+            grown.missing_child[own],
+            grown.map_offset[own],
+            branch_map,
+            int(grown.n_children[own].max()),
+        )
+    return data._replace(order=order), total
