@@ -102,20 +102,20 @@ class Program:
         """
         key = (device, prelude, *sorted(macros.items()))
         if key not in self._variants:
-            text = prelude + source_of(self.package)
+            text = source_of(self.package, prelude)
             defined = tuple(f"-D{name}={value}" for name, value in sorted(macros.items()))
             self._variants[key] = device.compiled(self.package, text, (*OPTIONS, *defined))
         return self._variants[key]
 
 
 @functools.cache
-def source_of(package: str) -> str:
-    """Return the CUDA C of a package, headers put in.
+def source_of(package: str, prelude: str = "") -> str:
+    """Return `prelude` and the CUDA C of a package, headers put in.
 
     CuPy's cache of compiled kernels goes by the text it is given: a header that it had to look for
     could change unnoticed.
     """
-    text = (_PACKAGE / package / "cuda.cu").read_text(encoding="utf-8")
+    text = prelude + (_PACKAGE / package / "cuda.cu").read_text(encoding="utf-8")
     done: set[str] = set()
     while found := _INCLUDE.search(text):
         name = found[1]

@@ -25,7 +25,7 @@ VARIANTS = [
 @pytest.mark.parametrize(("package", "index"), VARIANTS)
 def test_sources_compile(package: str, index: int, architecture: str) -> None:
     macros = dict(importlib.import_module(f"vtree_kernels.{package}.cuda").VARIANTS[index])
-    text = macros.pop("prelude", "") + _cuda.source_of(package)
+    text = _cuda.source_of(package, macros.pop("prelude", ""))
     options = tuple(f"-D{name}={value}" for name, value in macros.items())
     code = nvrtc.compiled(text, (*_cuda.OPTIONS, *options), architecture)
     assert code[:4] == b"\x7fELF"
