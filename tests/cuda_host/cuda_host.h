@@ -10,16 +10,14 @@
    __threadfence and __nanosleep do always. Blocks run one after another in the same order, so
    that a block may wait for those that took an earlier ticket, but not for a later blockIdx. */
 #pragma once
-#include <cmath>
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
+// C's headers alone: those of C++ would take longer to compile than any kernel.
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <utility>
-#include <vector>
 #ifndef __x86_64__
 #include <ucontext.h>
 #endif
@@ -54,7 +52,8 @@ namespace cuda_host {
 
 constexpr size_t STACK = 128 * 1024;
 constexpr int MOST_THREADS = 1024, RING = 64;
-static unsigned char spare __attribute__((section("cuda_shared"), used)) = 0;  // makes the section exist
+// The section exists even where nothing is shared.
+static unsigned char spare __attribute__((section("cuda_shared"), used)) = 0;
 extern "C" unsigned char __start_cuda_shared __attribute__((visibility("hidden")));
 extern "C" unsigned char __stop_cuda_shared __attribute__((visibility("hidden")));
 
@@ -77,7 +76,7 @@ struct Fibre {
 #endif
 };
 
-static std::mutex one_launch;
+static int launching = 0;
 static Fibre fibres[MOST_THREADS];
 static unsigned char *stacks = nullptr;
 static Snapshot ring[MOST_THREADS / 32][RING];
@@ -180,11 +179,13 @@ static void start(int thread) {
     own.state = READY;
 }
 
-static void order_of(std::vector<int> &places, int order) {
-    const int n = static_cast<int>(places.size());
+static void order_of(int *places, int n, int order) {
     for (int i = 0; i < n; i++) places[i] = order == 1 ? n - 1 - i : i;
-    if (order == 2)
-        for (int i = n - 1; i > 0; i--) std::swap(places[i], places[draw() % (i + 1)]);
+    for (int i = n - 1; i > 0 && order == 2; i--) {
+        const int other = draw() % (i + 1), kept = places[i];
+        places[i] = places[other];
+        places[other] = kept;
+    }
 }
 
 // Lets everybody go once all living threads wait at the same barrier.
@@ -214,13 +215,14 @@ static void run_block(int order) {
         fibres[t].index = {t % x, t / x % y, t / x / y};
         start(t);
     }
-    std::vector<int> places(n_threads);
-    order_of(places, order);
+    static int places[MOST_THREADS];
+    order_of(places, n_threads, order);
     int alive = n_threads;
     while (alive && !failed) {
-        if (order == 2) order_of(places, order);
+        if (order == 2) order_of(places, n_threads, order);
         bool moved = false;
-        for (int t : places) {
+        for (int i = 0; i < n_threads; i++) {
+            const int t = places[i];
             if (fibres[t].state != READY) continue;
             resume(t);
             moved = true;
@@ -295,48 +297,55 @@ struct Launch {
     unsigned long long seed;
 };
 
+static const char *run_blocks(const Launch &launch) {
+    const int n_blocks = gridDim.x * gridDim.y * gridDim.z;
+    int *blocks = static_cast<int *>(malloc(n_blocks * sizeof(int)));
+    void *dynamic = aligned_alloc(16, launch.shared / 16 * 16 + 32);
+    dynamic_bytes = static_cast<unsigned char *>(dynamic);
+    order_of(blocks, n_blocks, launch.order);
+    failed = false;
+    for (int i = 0; i < n_blocks && !failed; i++) {
+        const unsigned place = blocks[i], row = place / gridDim.x;
+        blockIdx = {place % gridDim.x, row % gridDim.y, row / gridDim.y};
+        memset(dynamic_bytes, 0xA5, launch.shared);
+        run_block(launch.order);
+    }
+    free(dynamic);
+    free(blocks);
+    return failed ? message : nullptr;
+}
+
 static const char *run(const Launch &launch, void (*call)(void *), void *argument) {
-    std::lock_guard<std::mutex> guard(one_launch);
     const int *g = launch.grid, *b = launch.block;
-    n_threads = b[0] * b[1] * b[2];
-    if (n_threads < 1 || n_threads > MOST_THREADS || b[2] > 64)
+    if (b[0] < 1 || b[1] < 1 || b[2] < 1 || b[0] * b[1] * b[2] > MOST_THREADS || b[2] > 64)
         return "invalid configuration: a block has 1 to 1024 threads";
     if (g[0] < 1 || g[1] < 1 || g[2] < 1 || g[1] > 65535 || g[2] > 65535)
         return "invalid configuration: a grid is at least 1, and y and z at most 65535";
-    if (!stacks) {
-        void *memory = mmap(nullptr, STACK * MOST_THREADS, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) return "no memory for the stacks";
-        stacks = static_cast<unsigned char *>(memory);
-    }
+    while (__sync_lock_test_and_set(&launching, 1)) {}  // another thread of Python may launch too
+    if (!stacks)
+        stacks = static_cast<unsigned char *>(mmap(nullptr, STACK * MOST_THREADS,
+            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     blockDim = {unsigned(b[0]), unsigned(b[1]), unsigned(b[2])};
     gridDim = {unsigned(g[0]), unsigned(g[1]), unsigned(g[2])};
-    std::vector<uint64_t> dynamic(launch.shared / 8 + 2);
-    dynamic_bytes = reinterpret_cast<unsigned char *>(dynamic.data());
-    dynamic_bytes += reinterpret_cast<uintptr_t>(dynamic_bytes) % 16;
+    n_threads = b[0] * b[1] * b[2];
     body = call, body_argument = argument;
-    failed = false, drawn_order = launch.order == 2, seed_state = launch.seed;
-    std::vector<int> blocks(size_t(g[0]) * g[1] * g[2]);
-    order_of(blocks, launch.order);
-    for (int place : blocks) {
-        blockIdx = {unsigned(place) % gridDim.x, unsigned(place) / gridDim.x % gridDim.y,
-                    unsigned(place) / gridDim.x / gridDim.y};
-        memset(dynamic_bytes, 0xA5, launch.shared);
-        run_block(launch.order);
-        if (failed) return message;
-    }
-    return nullptr;
+    drawn_order = launch.order == 2, seed_state = launch.seed;
+    const char *answer = run_blocks(launch);
+    __sync_lock_release(&launching);
+    return answer;
 }
 
+template <size_t... I> struct Places {};
+
 template <class... A, size_t... I>
-static void unpack(void (*kernel)(A...), void **arguments, std::index_sequence<I...>) {
-    kernel(*static_cast<std::remove_reference_t<A> *>(arguments[I])...);
+static void unpack(void (*kernel)(A...), void **arguments, Places<I...>) {
+    kernel(*static_cast<A *>(arguments[I])...);
 }
 
 template <class... A>
 static const char *launch(void (*kernel)(A...), const Launch &how, void **arguments, int count) {
     if (count != int(sizeof...(A))) return "wrong number of arguments";
-    auto call = [&] { unpack(kernel, arguments, std::index_sequence_for<A...>()); };
+    auto call = [&] { unpack(kernel, arguments, Places<__integer_pack(sizeof...(A))...>()); };
     return run(how, [](void *each) { (*static_cast<decltype(call) *>(each))(); }, &call);
 }
 
@@ -358,7 +367,8 @@ template <class T>
 static T shuffle(unsigned mask, T value, int source, bool inside, int line) {
     Snapshot &all = meet(mask, bits(value), line);
     const int own = current % 32, from = inside ? source : own;
-    if (!(mask >> from & 1)) fail("line %d: lane %d reads lane %d, outside the mask", line, own, from);
+    if (!(mask >> from & 1))
+        fail("line %d: lane %d reads lane %d, outside the mask", line, own, from);
     return value_of<T>(all.value[from]);
 }
 
