@@ -6,9 +6,11 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels._threads import threads
 from vtree_kernels.partition import partition
 from vtree_kernels.partition.cpu import CHUNK
+from vtree_kernels.partition.cuda import TILE
 
 # (rows before the node, rows of the node) one after another; number of children
 CASES: dict[str, tuple[tuple[tuple[int, int], ...], int]] = {
@@ -18,6 +20,10 @@ CASES: dict[str, tuple[tuple[tuple[int, int], ...], int]] = {
     "one row": (((0, 1),), 3),
     "empty nodes": (((3, 0), (4, 0)), 2),
     "no nodes": ((), 2),
+    "empty between": (((0, 7), (0, 0), (0, 0), (0, 9)), 2),
+    "one row each": (((0, 1),) * 70, 3),
+    "borders of a tile": (((0, TILE - 1), (1, 1), (0, TILE), (0, 33)), 2),
+    "ends with a tile": (((5, 2 * TILE - 9),), 5),
     "large": (((100, 3 * CHUNK + 17), (0, 5), (1, CHUNK + 1)), 3),
 }
 
@@ -52,7 +58,7 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
     )
     assert own_rows.dtype == xp.xp.int32
     assert_same_bits(xp.to_numpy(own_rows), expected_rows)
-    assert_same_bits(own_counts, expected_counts)
+    assert_same_bits(xp.to_numpy(own_counts), expected_counts)
     for count in (1, 3):
         with threads(count):
             native_rows, native_counts = partition.twin("cpu")(*arguments)
@@ -60,3 +66,15 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
         assert_same_bits(native_rows, expected_rows)
         assert_same_bits(native_counts, expected_counts)
     assert_same_bits(arguments[0], _arguments(name)[0], "the caller's rows")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(name: str) -> None:
+    rows, start, stop, child, n_children = _arguments(name)
+    expected_rows, expected_counts = partition.reference(rows, start, stop, child, n_children)
+    arguments = (on_device(rows), start, stop, on_device(child), n_children)
+    own_rows, own_counts = partition.twin("cuda")(*arguments)
+    assert_same_bits(to_host(own_rows), expected_rows)
+    assert_same_bits(to_host(own_counts), expected_counts)
+    assert_same_bits(to_host(arguments[0]), rows, "the caller's rows")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels._threads import threads
 from vtree_kernels.partition.cpu import CHUNK
 from vtree_kernels.route import route
@@ -47,11 +48,13 @@ CASES = {
     "all kinds": Case(),
     "thresholds": Case(kinds=(0,)),
     "multiway": Case(kinds=(2,), n_children=5),
+    "many children": Case(kinds=(2,), n_children=256, n_codes=700),
     "wide codes": Case(n_codes=1000),
     "one bin": Case(skewed=True),
     "one row": Case(n_rows=1, segments=((0, 1),)),
     "whole table": Case(segments=((0, 200),)),
     "empty nodes": Case(segments=((3, 0), (4, 0))),
+    "one row each": Case(segments=((0, 1), (1, 1)) * 60),
     "no nodes": Case(segments=()),
     "no rows": Case(n_rows=0, segments=((0, 0),)),
 }
@@ -81,7 +84,7 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
     own_rows, own_counts = route.reference(xp.asarray(rows), start, stop, xp.asarray(codes), *rule)
     assert own_rows.dtype == xp.xp.int32
     assert_same_bits(xp.to_numpy(own_rows), expected_rows)
-    assert_same_bits(own_counts, expected_counts)
+    assert_same_bits(xp.to_numpy(own_counts), expected_counts)
     native_rows, native_counts = route.twin("cpu")(*arguments)
     assert native_rows.dtype == np.int32
     assert_same_bits(native_rows, expected_rows)
@@ -100,3 +103,13 @@ def test_large_nodes_keep_the_order_of_rows(count: int) -> None:
     assert_same_bits(rows, expected_rows)
     assert_same_bits(counts, expected_counts)
     assert_same_bits(arguments[0], before, "the caller's rows")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(name: str) -> None:
+    rows, start, stop, codes, *rule = CASES[name].arguments()
+    expected_rows, expected_counts = route.reference(rows, start, stop, codes, *rule)
+    own = route.twin("cuda")(on_device(rows), start, stop, on_device(codes), *rule)
+    assert_same_bits(to_host(own[0]), expected_rows)
+    assert_same_bits(to_host(own[1]), expected_counts)
