@@ -13,7 +13,8 @@ import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba the scalar for
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.emulation import on_device, to_host
-from vtree_kernels.elementary import choose, cuda as on_cuda, log, log2
+from vtree_kernels.elementary import choose, log, log2
+from vtree_kernels.elementary import cuda as on_cuda
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308
 FUNCTIONS = {"log": (log, math.log), "log2": (log2, math.log2)}

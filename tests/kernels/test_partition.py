@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
-from tests.cuda_host.emulation import on_device, to_host
+from tests.cuda_host.emulation import emulated, on_device, to_host
+from vtree_kernels._cuda import device_of
 from vtree_kernels._threads import threads
-from vtree_kernels.partition import partition
+from vtree_kernels.partition import cuda, partition
 from vtree_kernels.partition.cpu import CHUNK
 from vtree_kernels.partition.cuda import TILE
 
@@ -78,3 +79,25 @@ def test_cuda_agrees(name: str) -> None:
     assert_same_bits(to_host(own_rows), expected_rows)
     assert_same_bits(to_host(own_counts), expected_counts)
     assert_same_bits(to_host(arguments[0]), rows, "the caller's rows")
+
+
+@pytest.mark.usefixtures("cuda")
+def test_cuda_adds_up_more_tiles_than_a_block_has_threads() -> None:
+    ones = np.random.default_rng(0).integers(0, TILE + 1, 2500)
+    ones[7] = 2**40  # a sum beyond 32 bits
+    own = on_device(ones)
+    kernels = cuda._program.on(device_of(own), TILE=TILE)
+    kernels.launch("add_up", 1, 1024, own, np.int32(ones.size))
+    assert_same_bits(to_host(own), np.cumsum(ones) - ones)
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize(("n_children", "passes"), [(1, 1), (2, 1), (3, 2), (256, 8)])
+def test_cuda_launches_go_by_children_and_not_by_nodes(n_children: int, passes: int) -> None:
+    child = np.zeros(999, dtype=np.uint8)
+    for n_nodes in (1, 300):
+        start = 3 * np.arange(n_nodes)
+        with emulated() as device:
+            rows = on_device(np.arange(999, dtype=np.int32))
+            partition.twin("cuda")(rows, start, start + 2, on_device(child), n_children)
+        assert device.launches == ["mark", "add_up", "move"] * passes + ["count"]
