@@ -61,7 +61,7 @@ class Device(Protocol):
         """Return rubbish (rows, columns), rows `PITCH` bytes or a multiple of it apart."""
 
     def upload(self, values: Any) -> Any:
-        """Copy a NumPy array to the device."""
+        """Copy a NumPy array, or another library's array of the same device, to the device."""
 
     def download(self, array: Any) -> Any:
         """Copy an array to the host, as NumPy; waits for the kernels that fill it."""
@@ -233,6 +233,22 @@ def device_of(array: Any) -> Device:
     """Return the device where `array` lies."""
     device: Device = platform.device(platform.number_of(array))
     return device
+
+
+def count_devices() -> int:
+    """Count the CUDA devices; raises whatever is wrong with CuPy or the driver."""
+    return int(platform.count())
+
+
+def device(number: int) -> Device:
+    """Return a device by its number."""
+    found: Device = platform.device(number)
+    return found
+
+
+def owner(array: Any) -> Device | None:
+    """Return the CUDA device where `array` lies, or None if it lies elsewhere."""
+    return device_of(array) if platform.owns(array) else None
 
 
 def _three(extent: Extent) -> tuple[int, int, int]:

@@ -19,7 +19,7 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.errors import InputError, own_errors
-from vtree.estimators.devices import answer, place
+from vtree.estimators.devices import answer, place, working
 from vtree.estimators.limits import Amounts, ParameterError, amounts, feature_count
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
@@ -84,10 +84,15 @@ class TreeEstimator(BaseEstimator):
         InputError, InputTypeError
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
-        with _unchanged_on_error(self), threads(_thread_count(self.n_jobs)):
+        with (
+            _unchanged_on_error(self),
+            threads(_thread_count(self.n_jobs)),
+            working(self.device, X, release=True),
+        ):
             data = self._prepare(X, y, sample_weight)
             self._remember(X, data)
             self.grown_ = self._grow(data)
+            del data  # it holds memory of the device
         return self
 
     def _validate_params(self) -> None:
@@ -184,7 +189,7 @@ class TreeEstimator(BaseEstimator):
             )
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
-        with threads(_thread_count(self.n_jobs)):
+        with threads(_thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
             return leaves(self.grown_, values)[:, 0]
 
