@@ -22,7 +22,7 @@ __device__ __forceinline__ EDGE at_most(double edge) {
 // Encodes columns from blockIdx.y · width, each by the lanes that leave that remainder of `width`,
 // a power of two; lanes beyond the first `width` take further rows.
 // Shared: (2^n_shared − 1) × 32 edges.
-extern "C" __global__ void __launch_bounds__(512) encode(
+extern "C" __global__ void __launch_bounds__(512, 2) encode(
     const VALUE *__restrict__ values, long long n_rows, long long row_step, long long column_step,
     const long long *__restrict__ columns, const long long *__restrict__ offsets,
     const double *__restrict__ edges, int n_columns, int width, int n_shared, int n_deep,
