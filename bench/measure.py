@@ -71,6 +71,14 @@ def machine() -> Row:
     }
 
 
+def gpu_name() -> str:
+    """Name the first GPU, or say that it is none."""
+    if importlib.util.find_spec("cupy") is None:
+        return "emulated"
+    cupy = importlib.import_module("cupy")
+    return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
 def _version(name: str) -> str | None:
     try:
         return version(name)
