@@ -95,7 +95,7 @@ class Program:
         self.package = package
         self._variants: dict[Any, Variant] = {}
 
-    def on(self, device: Device, prelude: str = "", **macros: object) -> Variant:
+    def on(self, device: Device, prelude: str = "", **macros: Any) -> Variant:
         """Return the kernels compiled for `device` with -D macros.
 
         prelude: generated CUDA C in front of the file's own.
@@ -264,16 +264,17 @@ def blocks_for(work: int, each: int, most: int = 2**31 - 1) -> int:
 
 def pitch(columns: int, dtype: Any) -> int:
     """Return how many elements apart rows of `columns` elements are kept, see `PITCH`."""
-    each = PITCH // np.dtype(dtype).itemsize
+    each: int = PITCH // np.dtype(dtype).itemsize
     return max(1, -(-columns // each)) * each
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     """Return NumPy's dtype for that of any array library, by its name."""
     try:
-        return np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
-        return np.dtype(str(dtype).rpartition(".")[2])
+        found = np.dtype(str(dtype).rpartition(".")[2])
+    return found
 
 
 def c_type(dtype: Any) -> str:

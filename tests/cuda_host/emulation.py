@@ -140,7 +140,7 @@ class HostDevice:
 class _Guarded(np.ndarray[Any, Any]):
     """Memory that a WeakSet takes: equal to itself alone."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> Any:
         return self is other
@@ -220,15 +220,14 @@ def _words(name: str, parameters: list[str], arguments: tuple[Any, ...]) -> list
         wanted = parameter.rstrip("*").removeprefix("const ").strip()
         if isinstance(value, np.generic) and not pointer:
             given = _cuda.c_type(value.dtype)
-            word = np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
+            words.append(np.ctypeslib.as_ctypes_type(value.dtype.str)(value.item()))
         elif pointer and hasattr(value, "_array"):
             given = _cuda.c_type(value._array.dtype)
-            word = ctypes.c_void_p(value._array.ctypes.data)
+            words.append(ctypes.c_void_p(value._array.ctypes.data))
         else:
             raise HostError(f"{name}: parameter {parameter!r} cannot be a {type(value).__name__}")
         if wanted != given and wanted != "void" and not _alike(wanted, given):
             raise HostError(f"{name}: parameter {parameter!r} was given an array of {given}")
-        words.append(word)
     return words
 
 

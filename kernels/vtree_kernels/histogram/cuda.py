@@ -19,15 +19,15 @@ from vtree_kernels._cuda import (
 )
 from vtree_kernels.histogram.reference import Derived
 
-# A tile is cleared and read once, so a task's rows should outnumber its cells many times.
+# A tile is cleared and read once, a cell a lane; a row adds to as many cells as a tile is wide.
+CELLS_A_ROW = 32  # of a tile that a row pays for
 LEAST_CHUNK, MOST_CHUNK = 4096, 65_536  # rows of a node in one task
-_CELLS_A_ROW = 32  # cells of a tile that a row must pay for
 BLOCKS_PER_PROCESSOR = 3  # tiles of one count that a processor's shared memory holds
 SMALL_CHUNK = 1024  # rows of one warp in `direct`
 MOST_PASSES = 6  # over the rows, for statistics that one tile cannot hold; then `direct` is faster
 
-_COUNTS = {"COUNTED": 0, "WEIGHTED": 0, "OUTPUTS": 1, "SUMS": 0, "CELL": "int"}
-_SUMS = {"COUNTED": 1, "WEIGHTED": 0, "OUTPUTS": 0, "SUMS": 1, "CELL": "long long"}
+_COUNTS: dict[str, Any] = {"COUNTED": 0, "WEIGHTED": 0, "OUTPUTS": 1, "SUMS": 0, "CELL": "int"}
+_SUMS: dict[str, Any] = {"COUNTED": 1, "WEIGHTED": 0, "OUTPUTS": 0, "SUMS": 1, "CELL": "long long"}
 _BYTES = {"CODE": "unsigned char", "WORDS": 1, "WIDTH": 32}
 _SHORTS = {"CODE": "unsigned short", "WORDS": 1, "WIDTH": 16}
 VARIANTS = (
@@ -54,14 +54,12 @@ class _Tiles(NamedTuple):
 def _tiles(here: Device, n_features: int, n_codes: int, words: list[int]) -> _Tiles:
     """Cut planes of `words` each so that a tile of n_codes × 32 columns fits a block."""
     width = next((each for each in (8, 16) if n_features <= each), 32)
-    room = here.shared_bytes // (n_codes * 128)
-    planes = len(words)
-    while planes and max(sum(words[p : p + planes]) for p in range(0, len(words), planes)) > room:
-        planes -= 1
+    room = here.shared_bytes // (n_codes * 128)  # words of a code
+    planes = len(words) if sum(words) <= room else room // max(words)
     if not planes:
         return _Tiles(width, 0, 0, 0)
     passes = -(-len(words) // planes)
-    planes = -(-len(words) // passes)  # even passes
+    planes = -(-len(words) // passes)  # as even as can be
     most = max(sum(words[p : p + planes]) for p in range(0, len(words), planes))
     return _Tiles(width, planes, most * n_codes * 128, passes)
 
@@ -130,7 +128,7 @@ class Table(NamedTuple):
 
     codes: Any
     pitch: int
-    macros: dict[str, object]
+    macros: dict[str, Any]
 
     @classmethod
     def of(cls, here: Device, codes: Any) -> Table:
@@ -162,24 +160,25 @@ def _build(
     """Add the rows of each node to its histogram, in one launch for large and one for small."""
     n_features, n_codes, n_statistics = hist.shape[1:]
     groups = -(-n_features // tiles.width)
-    large = stop - start >= n_codes * tiles.planes * tiles.width // _CELLS_A_ROW
+    large = stop - start >= n_codes * tiles.planes * tiles.width // CELLS_A_ROW
     large &= 0 < tiles.passes <= MOST_PASSES
     table = (own.table.codes, np.int64(own.table.pitch), own.rows)
-    statistics = (own.label, own.weight, own.sums)
     shape = tuple(map(np.int32, (n_features, n_codes, n_statistics)))
+    rest = (own.label, own.weight, own.sums, *shape)
     wanted = int((stop - start)[large].sum()) * groups * tiles.passes
     size = wanted // max(1, here.processors * BLOCKS_PER_PROCESSOR)
     size = min(max(size, LEAST_CHUNK), MOST_CHUNK)
     tasks = chunks(np.flatnonzero(large), start, stop, size)
     if len(tasks):
-        grid = (len(tasks), groups, tiles.passes)
-        rest = (*statistics, *shape, np.int32(tiles.planes), hist)
-        kernels.launch("tiles", grid, 512, *table, here.upload(tasks), *rest, shared=tiles.shared)
+        grid: tuple[int, ...] = (len(tasks), groups, tiles.passes)
+        last = (np.int32(tiles.planes), hist)
+        there = here.upload(tasks)
+        kernels.launch("tiles", grid, 512, *table, there, *rest, *last, shared=tiles.shared)
     tasks = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK)
     if len(tasks):
         grid = (-(-len(tasks) // 8), groups)
-        rest = (np.int32(len(tasks)), *statistics, *shape, hist)
-        kernels.launch("direct", grid, 256, *table, here.upload(tasks), *rest)
+        listed = (here.upload(tasks), np.int32(len(tasks)))
+        kernels.launch("direct", grid, 256, *table, *listed, *rest, hist)
 
 
 def _derive(here: Device, kernels: Variant, derived: Derived, n_built: int, hist: Any) -> None:
