@@ -191,9 +191,9 @@ def test_cuda_derives_siblings(sums: int, cuda: str | int) -> None:
     rest = arguments[4:] if not sums else (*arguments[4:], True)
     derived = Derived(parent, np.array([1, 0]), np.array([1, 0]))
     own = [*arguments[:2], parts[:2], parts[2:] + parts[:2], *rest]
-    expected = histogram.reference(*own, derived)
+    expected = histogram.reference(*[*own, derived])
     there = Derived(on_device(parent), derived.slot, derived.sibling)
-    found = to_host(histogram.twin("cuda")(*_there(tuple(own)), there))
+    found = to_host(histogram.twin("cuda")(*[*_there(tuple(own)), there]))
     assert found.dtype == expected.dtype
     assert_same_bits(found, expected)
 
