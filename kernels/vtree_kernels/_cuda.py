@@ -110,12 +110,16 @@ class Program:
 
 @functools.cache
 def source_of(package: str, prelude: str = "") -> str:
-    """Return `prelude` and the CUDA C of a package, headers put in.
+    """Return `prelude` and the CUDA C of a package, headers put in."""
+    return joined(prelude + (_PACKAGE / package / "cuda.cu").read_text(encoding="utf-8"))
+
+
+def joined(text: str) -> str:
+    """Return CUDA C with its headers put in.
 
     CuPy's cache of compiled kernels goes by the text it is given: a header that it had to look for
     could change unnoticed.
     """
-    text = prelude + (_PACKAGE / package / "cuda.cu").read_text(encoding="utf-8")
     done: set[str] = set()
     while found := _INCLUDE.search(text):
         name = found[1]
