@@ -59,9 +59,8 @@ def medians(
         ) -> tuple[Any, Any]:
             return _around_medians(table, segments, ranks, output, n_codes)
 
-        of_nodes = (each[own, ...] for each in (total, allowed))
-        bounds = (each[own] for each in (lower, upper))
-        found.append(best_of(hist, around, *of_nodes, monotone, *bounds, limits, layout))
+        rest = (total[own, ...], allowed[own, ...], monotone, lower[own], upper[own])
+        found.append(best_of(hist, around, *rest, limits, layout))
     return Best(*(xp.concat(fields, axis=0) for fields in zip(*found, strict=True)))
 
 
