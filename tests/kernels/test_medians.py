@@ -256,6 +256,17 @@ def test_cuda_agrees(name: str) -> None:
 
 
 @pytest.mark.usefixtures("cuda")
+def test_cuda_takes_more_rows_than_a_block_has_threads() -> None:
+    case = Case(n_rows=1100, shares=(0.7, 1.0), n_codes=6, target="reals", monotone=(1, -1, 0))
+    arguments = case.arguments()
+    found = medians.twin("cuda")(*_on_cuda(arguments))
+    for field, mine, theirs in zip(
+        Best._fields, found, medians.twin("cpu")(*arguments), strict=True
+    ):
+        assert_same_bits(to_host(mine), theirs, field)
+
+
+@pytest.mark.usefixtures("cuda")
 def test_cuda_searches_nodes_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(medians_cuda, "MOST_BYTES", 9_000)
     arguments = replace(CASES["levels, weights"], monotone=(1, 0, -1)).arguments()
