@@ -1,7 +1,10 @@
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
@@ -23,6 +26,7 @@ CASES: dict[str, tuple[tuple[tuple[int, int], ...], int]] = {
     "no nodes": ((), 2),
     "empty between": (((0, 7), (0, 0), (0, 0), (0, 9)), 2),
     "one row each": (((0, 1),) * 70, 3),
+    "thousands of nodes": (((0, 1), (1, 2)) * 1100, 2),
     "borders of a tile": (((0, TILE - 1), (1, 1), (0, TILE), (0, 33)), 2),
     "ends with a tile": (((5, 2 * TILE - 9),), 5),
     "large": (((100, 3 * CHUNK + 17), (0, 5), (1, CHUNK + 1)), 3),
@@ -79,6 +83,29 @@ def test_cuda_agrees(name: str) -> None:
     assert_same_bits(to_host(own_rows), expected_rows)
     assert_same_bits(to_host(own_counts), expected_counts)
     assert_same_bits(to_host(arguments[0]), rows, "the caller's rows")
+
+
+@pytest.mark.cuda_host
+@hypothesis.settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 90)), max_size=60),
+    st.integers(1, 6),
+    st.integers(0, 99),
+)
+def test_cuda_sorts_any_segments(
+    segments: list[tuple[int, int]], n_children: int, seed: int
+) -> None:
+    ends = np.cumsum(np.asarray(segments, dtype=np.int64).reshape(-1))
+    n_rows = int(ends[-1] if ends.size else 0) + seed % 40
+    draw = np.random.default_rng(seed)
+    rows = draw.permutation(n_rows).astype(np.int32)
+    child = draw.integers(0, n_children, n_rows).astype(np.uint8)
+    expected_rows, expected_counts = _definition((rows, ends[::2], ends[1::2], child, n_children))
+    with emulated(seed):
+        own = (on_device(rows), ends[::2], ends[1::2], on_device(child), n_children)
+        found = [to_host(each) for each in partition.twin("cuda")(*own)]
+    assert_same_bits(found[0], expected_rows)
+    assert_same_bits(found[1], expected_counts)
 
 
 @pytest.mark.usefixtures("cuda")

@@ -9,12 +9,12 @@
 // rank(b) − rank(a) rows of a node from a to b have a one. The row at p is number rank(p) − rank(a)
 // behind the node's zeros, or number (p − a) − (rank(p) − rank(a)) among them.
 //
-// Macro: TILE, the positions of a block of `mark`.
+// Macro: TILE, the positions of a block.
 
 #include "partition/cuda.cuh"
 
-#define WORDS 8  // of 32 positions, a warp's share of a tile
-#define WARPS (TILE / (32 * WORDS))
+#define WARPS (THREADS / 32)
+#define WORDS (TILE / THREADS)  // of 32 positions, a warp's share of a tile
 
 // Exclusive sums over the lanes of a warp; returns the sum of all in *total.
 template <class Number>
@@ -31,7 +31,7 @@ __device__ __forceinline__ Number sum_before(Number own, int lane, Number *total
 
 // Finds the positions of nodes, up to and with n_rows, whose child has the bit. Writes them as
 // bits, with the ones before each word in its tile, and the ones of each tile.
-extern "C" __global__ void __launch_bounds__(WARPS * 32) mark(
+extern "C" __global__ void __launch_bounds__(THREADS) mark(
     const unsigned char *__restrict__ child, long long n_rows,
     const long long *__restrict__ nodes, int n_nodes, int bit, unsigned int *__restrict__ bits,
     int *__restrict__ before_word, long long *__restrict__ before_tile) {
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) mark(
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     __shared__ Span span;
     const long long begin = (long long)blockIdx.x * TILE;
-    find_span(nodes, n_nodes, begin, begin + TILE, &span);
+    find_span(nodes, n_nodes, begin, &span);
     const long long own_begin = begin + warp * WORDS * 32;
     unsigned int own = 0;  // word number `lane` of this warp
 #pragma unroll
@@ -96,32 +96,33 @@ struct Ranks {
 };
 
 // Moves rows and their children by one bit; positions of no node keep theirs.
-extern "C" __global__ void __launch_bounds__(256) move(
+extern "C" __global__ void __launch_bounds__(THREADS) move(
     const int *__restrict__ rows, const unsigned char *__restrict__ child, long long n_rows,
     const long long *__restrict__ nodes, int n_nodes, const unsigned int *__restrict__ bits,
     const int *__restrict__ before_word, const long long *__restrict__ before_tile,
     int *__restrict__ out_rows, unsigned char *__restrict__ out_child) {
     __shared__ Span span;
-    const long long begin = (long long)blockIdx.x * blockDim.x;
-    find_span(nodes, n_nodes, begin, begin + blockDim.x, &span);
-    const long long at = begin + threadIdx.x;
-    if (at >= n_rows) return;
-    const int node = node_of(nodes, n_nodes, span, at);
-    if (node < 0) {
-        out_rows[at] = rows[at];
-        return;
-    }
+    const long long begin = (long long)blockIdx.x * TILE;
+    find_span(nodes, n_nodes, begin, &span);
     const Ranks rank{bits, before_word, before_tile};
-    const long long start = nodes[node], stop = nodes[n_nodes + node];
-    const long long before = rank(start), ones = rank(stop) - before, own = rank(at) - before;
-    const bool one = bits[at / 32] >> at % 32 & 1;
-    const long long to = one ? stop - ones + own : at - own;
-    out_rows[to] = rows[at];
-    out_child[to] = child[at];
+    const long long end = min(begin + TILE, n_rows);
+    for (long long at = begin + threadIdx.x; at < end; at += THREADS) {
+        const int node = node_of(nodes, n_nodes, span, at);
+        if (node < 0) {
+            out_rows[at] = rows[at];
+            continue;
+        }
+        const long long start = nodes[node], stop = nodes[n_nodes + node];
+        const long long before = rank(start), ones = rank(stop) - before, own = rank(at) - before;
+        const bool one = bits[at / 32] >> at % 32 & 1;
+        const long long to = one ? stop - ones + own : at - own;
+        out_rows[to] = rows[at];
+        out_child[to] = child[at];
+    }
 }
 
 // Counts each node's rows of each child, which stand side by side by now, at the node's number.
-extern "C" __global__ void __launch_bounds__(256) count(
+extern "C" __global__ void __launch_bounds__(THREADS) count(
     const unsigned char *__restrict__ child, const long long *__restrict__ nodes, int n_nodes,
     int n_children, long long *__restrict__ counts) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;

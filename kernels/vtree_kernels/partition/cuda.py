@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from vtree_kernels._cuda import Device, Program, blocks_for, device_of
 
-TILE = 2048  # positions: 8 words of 32 for each of 8 warps
+THREADS = 256
+# Positions of a block: enough to pay for the search of their nodes, and few enough that a million
+# rows fill a processor of 132 with threads.
+TILE = 1024
 
 VARIANTS = ({"TILE": TILE},)
 
@@ -45,12 +48,12 @@ def by_child(
     own, to = here.contiguous(rows), child
     for bit in range(max(1, (n_children - 1).bit_length())):
         source = (to, np.int64(n_rows), nodes, number)
-        kernels.launch("mark", n_tiles, TILE // 8, *source, np.int32(bit), *ranks)
+        kernels.launch("mark", n_tiles, THREADS, *source, np.int32(bit), *ranks)
         kernels.launch("add_up", 1, 1024, before_tile, np.int32(n_tiles))
         moved = here.empty(n_rows, np.int32), here.empty(n_rows, np.uint8)
-        kernels.launch("move", blocks_for(n_rows, 256), 256, own, *source, *ranks, *moved)
+        kernels.launch("move", blocks_for(n_rows, TILE), THREADS, own, *source, *ranks, *moved)
         own, to = moved
     counts = here.zeros((n_nodes, n_children), np.int64)
-    blocks = blocks_for(int(number) * n_children, 256)
-    kernels.launch("count", blocks, 256, to, nodes, number, np.int32(n_children), counts)
+    blocks = blocks_for(int(number) * n_children, THREADS)
+    kernels.launch("count", blocks, THREADS, to, nodes, number, np.int32(n_children), counts)
     return own, counts

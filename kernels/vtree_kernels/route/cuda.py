@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels._cuda import Program, blocks_for, c_type, device_of
-from vtree_kernels.partition.cuda import by_child, table_of
+from vtree_kernels.partition.cuda import THREADS, TILE, by_child, table_of
 
-VARIANTS = ({"CODE": "unsigned char"}, {"CODE": "unsigned short"})
+VARIANTS = ({"CODE": "unsigned char", "TILE": TILE}, {"CODE": "unsigned short", "TILE": TILE})
 
 _program = Program("route")
 
@@ -37,11 +37,11 @@ def route(
     rule = (column, kind, bin, missing_child, map_offset - first)
     nodes = here.upload(table_of(start, stop, *rule))
     child = here.empty(n_rows, np.uint8)
-    kernels = _program.on(here, CODE=c_type(codes.dtype))
+    kernels = _program.on(here, CODE=c_type(codes.dtype), TILE=TILE)
     kernels.launch(
         "decide",
-        blocks_for(n_rows, 256),
-        256,
+        blocks_for(n_rows, TILE),
+        THREADS,
         own_rows,
         np.int64(n_rows),
         nodes,
