@@ -86,7 +86,7 @@ def bench(
     Exits with 1 where a twin does not equal the reference.
     """
     chosen = [case for case in cases if options.only in case.name]
-    gpu = _gpu()
+    gpu = find_gpu()
     twins = {"cpu": kernel.twin("cpu")} | ({"cuda": kernel.twin("cuda")} if gpu else {})
     for case in chosen:
         for call in case.make(min(CHECK_ROWS, options.rows)).calls:
@@ -131,15 +131,18 @@ class _Where(NamedTuple):
     gpu: str | None
 
 
-class _Gpu(NamedTuple):
+class Gpu(NamedTuple):
+    """The device that is measured."""
+
     device: Any
     name: str
 
     def wait(self) -> None:
+        """Return when all that was launched is done."""
         self.device.download(self.device.empty(1, np.uint8))  # behind all kernels before it
 
 
-def _gpu() -> _Gpu | None:
+def find_gpu() -> Gpu | None:
     """Return the first GPU, or None where CuPy or one is missing."""
     try:
         if not _cuda.platform.count():
@@ -148,11 +151,11 @@ def _gpu() -> _Gpu | None:
     except Exception as error:  # a broken driver raises errors of CuPy's own
         print(f"no GPU: {type(error).__name__}: {error}", file=sys.stderr)
         return None
-    return _Gpu(device, gpu_name())
+    return Gpu(device, gpu_name())
 
 
 @functools.cache
-def _bytes_per_second(gpu: _Gpu) -> float:
+def _bytes_per_second(gpu: Gpu) -> float:
     """Measure how fast the memory of `gpu` reads and writes."""
     copy = gpu.device.compiled("copy", COPY, _cuda.OPTIONS)
     source, target = (gpu.device.zeros(COPIED, np.int64) for _ in range(2))
@@ -167,7 +170,7 @@ def _bytes_per_second(gpu: _Gpu) -> float:
     return 16 * COPIED / min(seconds)
 
 
-def _floor(where: _Where, work: Work, gpu: _Gpu | None) -> float:
+def _floor(where: _Where, work: Work, gpu: Gpu | None) -> float:
     """Return ns that an update takes at the least: of a core's stores, or of a GPU's memory."""
     if where.backend == "cpu" or gpu is None:
         return FLOOR
@@ -179,7 +182,7 @@ def _on_host(values: Any) -> Any:
     return _cuda.device_of(values).download(values) if known else np.asarray(values)
 
 
-def _placed(call: tuple[Any, ...], placed: Sequence[int], gpu: _Gpu | None) -> tuple[Any, ...]:
+def _placed(call: tuple[Any, ...], placed: Sequence[int], gpu: Gpu | None) -> tuple[Any, ...]:
     """Return the arguments of a call, those at `placed` on the GPU."""
     return tuple(
         _uploaded(gpu.device, each) if gpu and place in placed and each is not None else each
@@ -201,7 +204,7 @@ def _runs(
     work: Work,
     options: argparse.Namespace,
     placed: Sequence[int],
-    gpu: _Gpu | None,
+    gpu: Gpu | None,
 ) -> dict[_Where, Callable[[], None]]:
     """Return what is to be timed."""
 
@@ -225,7 +228,7 @@ def _runs(
     return runs
 
 
-def _table(rows: Sequence[Row], counts: Sequence[int], gpu: _Gpu | None) -> str:
+def _table(rows: Sequence[Row], counts: Sequence[int], gpu: Gpu | None) -> str:
     lines = []
     of_case = len(counts) + (gpu is not None)
     for first in range(0, len(rows), of_case):

@@ -64,7 +64,8 @@ def test_a_bench_prints_a_table_and_writes_rows(script: str, tmp_path: Path) -> 
 
 def test_every_bench_is_tested() -> None:
     scripts = (ROOT / "bench").glob("*.py")
-    assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS)
+    on_a_gpu = {"bench_atomics"}
+    assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS) | on_a_gpu
 
 
 def _kernel_bench(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -115,6 +116,32 @@ def test_a_gpu_is_measured_beside_the_cpu(
     assert where == [("cpu", 1), ("cpu", 2), ("cuda", None)]
     assert all(row["equals_reference"] and row["floor_ns"] > 0 for row in rows)
     assert "| × its memory's floor |" in capsys.readouterr().out
+
+
+@pytest.mark.cuda_host
+def test_shared_atomics_are_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    script = importlib.import_module("bench_atomics")
+    arguments = ("--times", "3", "--repeats", "1", "--results", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["bench", *arguments])
+    monkeypatch.setattr(script, "THREADS", 64)
+    with emulated():
+        script.main()
+    rows = [json.loads(line) for line in (tmp_path / "atomics.jsonl").read_text().splitlines()]
+    assert len(rows) == len(script.KINDS) * len(script.PATTERNS)
+    assert all(row["lane_adds_per_second"] > 0 for row in rows)
+    assert "| two lanes a bank |" in capsys.readouterr().out
+
+
+def test_shared_atomics_need_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    script = importlib.import_module("bench_atomics")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    with pytest.raises(SystemExit, match="bench_atomics needs a GPU"):
+        script.main()
 
 
 @pytest.mark.cuda_host
