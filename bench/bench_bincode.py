@@ -23,6 +23,7 @@ from vtree_kernels import threads
 from vtree_kernels.bincode import bincode
 
 FEATURES = 28
+ON_GPU = (0, 2)  # arguments that lie there
 
 
 def _work(dtype: str, bins: int, tails: float, missing: float, rows: int) -> Work:
@@ -35,7 +36,7 @@ def _work(dtype: str, bins: int, tails: float, missing: float, rows: int) -> Wor
     values[draw.random(values.shape, dtype=np.float32) < missing] = np.nan
     offsets = (np.arange(FEATURES + 1) * (bins - 1)).tolist()
     call = (values, list(range(FEATURES)), edges.reshape(-1), offsets, np.uint8)
-    return Work([call], rows * FEATURES)
+    return Work([call], rows * FEATURES, values.nbytes + rows * FEATURES)
 
 
 def _case(name: str, dtype: str, bins: int = 255, tails: float = 0.0, missing: float = 0.0) -> Case:
@@ -101,6 +102,6 @@ def whole(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     asked = command_line(__doc__)
-    bench(bincode, "value", CASES, asked)
+    bench(bincode, "value", CASES, asked, ON_GPU)
     if asked.only in "whole":
         whole(asked)

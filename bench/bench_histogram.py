@@ -16,6 +16,7 @@ from kernel_bench import Case, Work, bench, command_line, level
 from vtree_kernels.histogram import histogram
 
 CODES = 257
+ON_GPU = (0, 1, 4, 5, 6)  # arguments that lie there
 SLICE = 32 * 2**20  # bytes of histograms a call
 LAYOUTS = {"root": (1, 0.0), "64 nodes": (64, 0.0), "4,096 nodes": (4096, 0.0), "skew": (1, 0.9)}
 
@@ -36,7 +37,9 @@ def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Wo
         + (CODES, planes, classes == 0)
         for a in range(0, start.size, step)
     ]
-    return Work(calls, rows * features)
+    # Of a row: sectors of codes, its number, and its statistics.
+    moved = rows * (-(-features // 32) * 32 + 4 + label.nbytes // rows + sums.nbytes // rows)
+    return Work(calls, rows * features, moved)
 
 
 def _case(classes: int, features: int, layout: str) -> Case:
@@ -50,4 +53,4 @@ CASES = [_case(k, f, layout) for k in (2, 0) for f in (28, 100) for layout in LA
 CASES += [_case(k, 28, layout) for k in (7, 100) for layout in ("root", "skew")]
 
 if __name__ == "__main__":
-    bench(histogram, "(row, feature)", CASES, command_line(__doc__))
+    bench(histogram, "(row, feature)", CASES, command_line(__doc__), ON_GPU)

@@ -13,6 +13,7 @@ from kernel_bench import Case, Work, bench, command_line, level
 from vtree_kernels.route import route
 
 FEATURES = 28
+ON_GPU = (0, 3)  # arguments that lie there
 
 
 def _work(nodes: int, kind: int, rows: int) -> Work:
@@ -29,7 +30,8 @@ def _work(nodes: int, kind: int, rows: int) -> Work:
         np.arange(n) * 256,
         draw.integers(0, 2, 256 * n).astype(np.uint8),
     )
-    return Work([(order, start, stop, codes, *rules, 2)], rows)
+    # A row's number is read and written, and a sector of its codes is read.
+    return Work([(order, start, stop, codes, *rules, 2)], rows, rows * (4 + 4 + 32))
 
 
 CASES = [
@@ -42,4 +44,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    bench(route, "row", CASES, command_line(__doc__))
+    bench(route, "row", CASES, command_line(__doc__), ON_GPU)

@@ -18,6 +18,7 @@ from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Layout, Limits, scan
 
 BINS, CODES, FEATURES = 255, 257, 28
+ON_GPU = range(6)  # arguments that lie there
 MOST_BYTES = 32 * 2**20  # of histograms
 
 
@@ -45,7 +46,7 @@ def _work(criterion: Criterion, classes: int, per_node: int, missing: float, row
     any_bin = np.zeros((nodes, FEATURES), dtype=np.int32)
     bounds = (np.full(nodes, -np.inf), np.full(nodes, np.inf))
     call = (hist, total, any_bin, None, *bounds, Limits(), criterion.gain, layout)
-    return Work([call], nodes * FEATURES * BINS)
+    return Work([call], nodes * FEATURES * BINS, hist.nbytes)
 
 
 def _case(name: str, classes: int, per_node: int, missing: float = 0.0) -> Case:
@@ -69,4 +70,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    bench(scan, "candidate", CASES, command_line(__doc__))
+    bench(scan, "candidate", CASES, command_line(__doc__), ON_GPU)

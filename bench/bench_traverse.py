@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 from vtree_kernels.traverse import traverse
 
 FEATURES = 28
+ON_GPU = (0,)  # arguments that lie there
 
 
 def _work(trees: int, depth: int, dtype: DTypeLike, missing: float, rows: int) -> Work:
@@ -36,7 +37,7 @@ def _work(trees: int, depth: int, dtype: DTypeLike, missing: float, rows: int) -
         np.empty(0, dtype=np.uint8),
     )
     root = (np.arange(trees) * size).astype(np.int32)
-    return Work([(values, root, *nodes)], rows * trees * depth)
+    return Work([(values, root, *nodes)], rows * trees * depth, values.nbytes + rows * trees * 4)
 
 
 def _case(trees: int, depth: int, dtype: str, missing: float) -> Case:
@@ -56,4 +57,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    bench(traverse, "row, tree and level", CASES, command_line(__doc__))
+    bench(traverse, "row, tree and level", CASES, command_line(__doc__), ON_GPU)

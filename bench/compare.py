@@ -6,7 +6,8 @@
 
 The first value of each axis makes the base; every other value is measured with the rest of the
 base, or, with --grid, in all combinations. Each learner fits in a process of its own, in turns,
-and tells its accuracy on 50,000 other rows. Learners that are not installed are left out.
+and tells its accuracy on 50,000 other rows. Learners that are not installed are left out, and so
+are those on a GPU where there is none.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernel_bench import find_gpu
 from learners import MODELS, MODULES, fit_row, make, print_row, save_data
 from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
 
@@ -135,6 +137,12 @@ def _draw(panel: Any, name: str, rows: Sequence[Row]) -> None:
     panel.set_xlabel("share of missing values" if name == "missing" else name)
 
 
+def _usable() -> list[str]:
+    """Return the learners that can run here."""
+    gpu = find_gpu() is not None
+    return installed({k: v for k, v in MODULES.items() if gpu or not k.endswith("_cuda")})
+
+
 def main() -> None:
     """Parse the command line, measure, print a table and keep the rows."""
     options = _options()
@@ -143,7 +151,7 @@ def main() -> None:
         fits = FITS if options.rows[0] <= FEW_ROWS else 1
         print_row(fit_row(learner, MODELS[learner], Path(folder), options.depth[0], fits))
         return
-    learners = options.learners or installed(MODULES)
+    learners = options.learners or _usable()
     found: list[Row] = []
     lines: list[list[object]] = []
     wanted = points(options)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from measure import Row, Timing, new_parser, table, timed, write_rows
+from measure import Row, gpu_name, new_parser, table, timed, write_rows
 from numpy.typing import NDArray
 
-from vtree_kernels import threads
+from vtree_kernels import _cuda, threads
 from vtree_kernels._dispatch import Kernel
 
 # A read-modify-write takes a core of this kind 0.36 to 0.40 ns, see engines.md §7.4. No update of
 # any kernel costs less, unless a vector instruction makes several.
 FLOOR = 0.36
 CHECK_ROWS = 1500
+COPIED = 2**25  # words of 8 bytes, far more than a GPU's cache, to measure its memory with
+COPY = """
+extern "C" __global__ void copy(const long long *from, long long *to, long long n) {
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        to[i] = from[i];
+}"""
 Integers = NDArray[np.int64]
 
 
@@ -26,6 +35,7 @@ class Work(NamedTuple):
 
     calls: list[tuple[Any, ...]]
     updates: int
+    moved: int = 0  # bytes that a GPU has to read and write for them, at least
 
 
 class Case(NamedTuple):
@@ -52,7 +62,7 @@ def same_bits(got: Any, expected: Any) -> bool:
     """Compare arrays, or tuples of them, to the last bit."""
     if isinstance(got, tuple):
         return all(same_bits(*pair) for pair in zip(got, expected, strict=True))
-    left, right = np.asarray(got), np.asarray(expected)
+    left, right = _on_host(got), _on_host(expected)
     if left.shape != right.shape:
         return False
     if left.dtype.kind == "f":
@@ -64,29 +74,44 @@ def same_bits(got: Any, expected: Any) -> bool:
 
 
 def bench(
-    kernel: Kernel[..., Any], unit: str, cases: Sequence[Case], options: argparse.Namespace
+    kernel: Kernel[..., Any],
+    unit: str,
+    cases: Sequence[Case],
+    options: argparse.Namespace,
+    placed: Sequence[int],
 ) -> None:
     """Check and measure a kernel as the command line asks; keep the rows and print a table.
 
-    Exits with 1 where the compiled twin does not equal the reference.
+    Runs on a GPU too where there is one. placed: which arguments are arrays that lie there.
+    Exits with 1 where a twin does not equal the reference.
     """
     chosen = [case for case in cases if options.only in case.name]
-    twin = kernel.twin("cpu")
+    gpu = find_gpu()
+    twins = {"cpu": kernel.twin("cpu")} | ({"cuda": kernel.twin("cuda")} if gpu else {})
     for case in chosen:
         for call in case.make(min(CHECK_ROWS, options.rows)).calls:
-            if not same_bits(twin(*call), kernel.reference(*call)):
-                sys.exit(f"{kernel.__name__}, {case.name}: the cpu twin is not the reference")
+            expected = kernel.reference(*call)
+            for name, twin in twins.items():
+                own = _placed(call, placed, gpu) if name == "cuda" else call
+                if not same_bits(twin(*own), expected):
+                    sys.exit(
+                        f"{kernel.__name__}, {case.name}: the {name} twin is not the reference"
+                    )
     rows: list[Row] = []
     for case in chosen:
-        for count, timing, updates in _times(twin, case, options):
+        work = case.make(options.rows)
+        for where, timing in timed(
+            _runs(twins, work, options, placed, gpu), options.repeats
+        ).items():
             row: Row = {"kernel": kernel.__name__, "case": case.name, **case.facts}
-            row |= {"rows": options.rows, "threads": count, "updates": updates}
-            row |= {"repeats": options.repeats, "equals_reference": True, "floor_ns": FLOOR}
-            row |= {f"ns_{name}": 1e9 * s / updates for name, s in timing._asdict().items()}
+            row |= {"rows": options.rows, "updates": work.updates, **where._asdict()}
+            row |= {"repeats": options.repeats, "equals_reference": True}
+            row |= {"floor_ns": _floor(where, work, gpu)}
+            row |= {f"ns_{name}": 1e9 * s / work.updates for name, s in timing._asdict().items()}
             rows.append(row)
     write_rows("kernels", rows, options.results)
     print(f"{kernel.__name__}: ns per {unit}, median (best) of {options.repeats}")
-    print(_table(rows, options.threads))
+    print(_table(rows, options.threads, gpu))
 
 
 def command_line(documentation: str | None) -> argparse.Namespace:
@@ -98,31 +123,124 @@ def command_line(documentation: str | None) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _times(
-    twin: Callable[..., Any], case: Case, options: argparse.Namespace
-) -> list[tuple[int, Timing, int]]:
-    """Return (threads, timing, updates) of one case."""
-    work = case.make(options.rows)
+class _Where(NamedTuple):
+    """What a timing was measured on."""
 
-    def run_on(count: int) -> Callable[[], None]:
-        def run() -> None:
-            with threads(count):
-                for call in work.calls:
-                    twin(*call)
-
-        return run
-
-    found = timed({count: run_on(count) for count in options.threads}, options.repeats)
-    return [(count, timing, work.updates) for count, timing in found.items()]
+    backend: str
+    threads: int | None
+    gpu: str | None
 
 
-def _table(rows: Sequence[Row], counts: Sequence[int]) -> str:
+class Gpu(NamedTuple):
+    """The device that is measured."""
+
+    device: Any
+    name: str
+
+    def wait(self) -> None:
+        """Return when all that was launched is done."""
+        self.device.download(self.device.empty(1, np.uint8))  # behind all kernels before it
+
+
+def find_gpu() -> Gpu | None:
+    """Return the first GPU, or None where CuPy or one is missing."""
+    try:
+        if not _cuda.platform.count():
+            return None
+        device = _cuda.platform.device(0)
+    except Exception as error:  # a broken driver raises errors of CuPy's own
+        print(f"no GPU: {type(error).__name__}: {error}", file=sys.stderr)
+        return None
+    return Gpu(device, gpu_name())
+
+
+@functools.cache
+def _bytes_per_second(gpu: Gpu) -> float:
+    """Measure how fast the memory of `gpu` reads and writes."""
+    copy = gpu.device.compiled("copy", COPY, _cuda.OPTIONS)
+    source, target = (gpu.device.zeros(COPIED, np.int64) for _ in range(2))
+    seconds = []
+    for _ in range(5):
+        gpu.wait()
+        start = time.perf_counter()
+        blocks = gpu.device.processors * 32
+        copy.launch("copy", blocks, 256, source, target, np.int64(COPIED))
+        gpu.wait()
+        seconds.append(time.perf_counter() - start)
+    return 16 * COPIED / min(seconds)
+
+
+def _floor(where: _Where, work: Work, gpu: Gpu | None) -> float:
+    """Return ns that an update takes at the least: of a core's stores, or of a GPU's memory."""
+    if where.backend == "cpu" or gpu is None:
+        return FLOOR
+    return 1e9 * work.moved / work.updates / _bytes_per_second(gpu)
+
+
+def _on_host(values: Any) -> Any:
+    known = not isinstance(values, np.ndarray) and _cuda.platform.owns(values)
+    return _cuda.device_of(values).download(values) if known else np.asarray(values)
+
+
+def _placed(call: tuple[Any, ...], placed: Sequence[int], gpu: Gpu | None) -> tuple[Any, ...]:
+    """Return the arguments of a call, those at `placed` on the GPU."""
+    return tuple(
+        _uploaded(gpu.device, each) if gpu and place in placed and each is not None else each
+        for place, each in enumerate(call)
+    )
+
+
+def _uploaded(device: Any, array: NDArray[Any]) -> Any:
+    uploaded = device.upload(array)
+    if array.dtype.kind != "u" or array.ndim != 2:
+        return uploaded
+    codes = device.pitched(*array.shape, array.dtype)  # as `bincode` leaves them
+    codes[...] = uploaded
+    return codes
+
+
+def _runs(
+    twins: dict[str, Callable[..., Any]],
+    work: Work,
+    options: argparse.Namespace,
+    placed: Sequence[int],
+    gpu: Gpu | None,
+) -> dict[_Where, Callable[[], None]]:
+    """Return what is to be timed."""
+
+    def on_cpu(count: int) -> None:
+        with threads(count):
+            for call in work.calls:
+                twins["cpu"](*call)
+
+    runs: dict[_Where, Callable[[], None]] = {
+        _Where("cpu", count, None): functools.partial(on_cpu, count) for count in options.threads
+    }
+    if gpu is not None:
+        calls = [_placed(call, placed, gpu) for call in work.calls]
+
+        def on_gpu() -> None:
+            for call in calls:
+                twins["cuda"](*call)
+            gpu.wait()
+
+        runs[_Where("cuda", None, gpu.name)] = on_gpu
+    return runs
+
+
+def _table(rows: Sequence[Row], counts: Sequence[int], gpu: Gpu | None) -> str:
     lines = []
-    for first in range(0, len(rows), len(counts)):
-        own = rows[first : first + len(counts)]
-        times = [f"{row['ns_median']:.2f} ({row['ns_best']:.2f})" for row in own]
-        gain = own[0]["ns_median"] / own[-1]["ns_median"]
+    of_case = len(counts) + (gpu is not None)
+    for first in range(0, len(rows), of_case):
+        own = rows[first : first + of_case]
+        times = [f"{row['ns_median']:.2f} ({row['ns_best']:.2f})" for row in own[: len(counts)]]
+        gain = own[0]["ns_median"] / own[len(counts) - 1]["ns_median"]
         floor = own[0]["ns_median"] * own[0]["threads"] / FLOOR
-        lines.append([own[0]["case"], *times, f"{gain:.2f}", f"{floor:.1f}"])
+        line = [own[0]["case"], *times, f"{gain:.2f}", f"{floor:.1f}"]
+        if gpu is not None:
+            median, best, least = (own[-1][key] for key in ("ns_median", "ns_best", "floor_ns"))
+            line += [f"{median:.4f} ({best:.4f})", f"{median / least:.1f}"]
+        lines.append(line)
     names = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
-    return table(["case", *names, "speed-up", f"× floor of {FLOOR} ns"], lines)
+    header = ["case", *names, "speed-up", f"× floor of {FLOOR} ns"]
+    return table(header + ([gpu.name, "× its memory's floor"] if gpu else []), lines)

@@ -66,6 +66,10 @@ def _vtree(depth: int, threads: int) -> Any:
     return DecisionTreeClassifier(max_depth=depth, n_jobs=threads)
 
 
+def _vtree_cuda(depth: int, threads: int) -> Any:
+    return _vtree(depth, threads).set_params(device="cuda")
+
+
 def _sklearn(depth: int, threads: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
@@ -125,6 +129,10 @@ def _xgboost(depth: int, threads: int) -> Any:
     )
 
 
+def _xgboost_cuda(depth: int, threads: int) -> Any:
+    return _xgboost(depth, threads).set_params(device="cuda")
+
+
 def _catboost(depth: int, threads: int) -> Any:
     return importlib.import_module("catboost").CatBoostClassifier(
         iterations=1,
@@ -143,17 +151,16 @@ def _catboost(depth: int, threads: int) -> Any:
 
 MODELS: dict[str, Builder] = {
     "vtree": _vtree,
+    "vtree_cuda": _vtree_cuda,
     "sklearn": _sklearn,
     "sklearn_hist": _sklearn_hist,
     "lightgbm": _lightgbm,
     "lightgbm_quantised": _lightgbm_quantised,
     "xgboost": _xgboost,
+    "xgboost_cuda": _xgboost_cuda,
     "catboost": _catboost,
 }
-MODULES = {
-    name: "sklearn" if name == "sklearn_hist" else name.removesuffix("_quantised")
-    for name in MODELS
-}
+MODULES = {name: name.partition("_")[0] for name in MODELS}
 
 
 def accuracy(model: Any, data: Data) -> float:
@@ -190,12 +197,12 @@ def fit_row(learner: str, build: Builder, folder: Path, depth: int, fits: int = 
         "predict_seconds": time.perf_counter() - start,
         "accuracy": share,
         "peak_over_input": (grown + X.nbytes) / X.nbytes,
-        **(_details(model, X, threads) if learner == "vtree" else {}),
+        **(_details(model, X, threads) if learner.startswith("vtree") else {}),
     }
 
 
 def _details(model: Any, X: NDArray[np.float32], threads: int) -> Row:
-    """Return what only vtree tells: the digest, and how long binning alone takes."""
+    """Return what only vtree tells: the digest, and how long binning on the CPU alone takes."""
     import vtree
     import vtree_kernels
     from vtree.binning import bin_table

@@ -71,6 +71,22 @@ def machine() -> Row:
     }
 
 
+def gpu_name() -> str:
+    """Name the first GPU, or say that it is none."""
+    if importlib.util.find_spec("cupy") is None:
+        return "emulated"
+    cupy = importlib.import_module("cupy")
+    return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
+def gpu_clock() -> float:
+    """Return the highest clock of the first GPU in Hz, or 0 where there is none."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0.0
+    attributes = importlib.import_module("cupy").cuda.Device(0).attributes
+    return 1e3 * float(attributes.get("ClockRate", 0))
+
+
 def _version(name: str) -> str | None:
     try:
         return version(name)

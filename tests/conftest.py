@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,8 @@ import array_api_strict
 import hypothesis
 import numpy as np
 import pytest
+
+from tests.cuda_host.emulation import ORDERS, emulated
 
 # Two test workers share the cores, and OpenMP's threads (torch, scikit-learn, the
 # peers) spin while they wait: 3000 small parallel loops took 2.2 s in each of two
@@ -85,6 +87,21 @@ NAMESPACES = {
 def xp(request: pytest.FixtureRequest) -> Namespace:
     """Run the test once for each array library that the algorithms must serve."""
     return NAMESPACES[request.param]()
+
+
+@pytest.fixture(
+    params=[
+        *(pytest.param(order, marks=pytest.mark.cuda_host) for order in ORDERS),
+        pytest.param("a real one", marks=pytest.mark.cuda),
+    ]
+)
+def cuda(request: pytest.FixtureRequest) -> Iterator[str | int]:
+    """Run the test on the host's CUDA, in each order of its threads, and on a device."""
+    if request.param == "a real one":
+        yield request.param
+    else:
+        with emulated(request.param):
+            yield request.param
 
 
 def _no_cuda() -> str | None:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cuda_host.emulation import emulated
 from vtree_kernels._dispatch import Kernel
+from vtree_kernels.bincode import bincode
 
 ROOT = Path(__file__).resolve().parent.parent
 # Scripts with arguments that make them fast, and the files that they write.
@@ -62,7 +64,8 @@ def test_a_bench_prints_a_table_and_writes_rows(script: str, tmp_path: Path) -> 
 
 def test_every_bench_is_tested() -> None:
     scripts = (ROOT / "bench").glob("*.py")
-    assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS)
+    on_a_gpu = {"bench_atomics"}
+    assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS) | on_a_gpu
 
 
 def _kernel_bench(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -82,8 +85,84 @@ def test_a_wrong_twin_is_not_measured(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(sys, "argv", ["bench", "--results", str(tmp_path)])
     with pytest.raises(SystemExit, match="one value: the cpu twin is not the reference"):
         wrong = Kernel(bincode, cpu="vtree_kernels.bincode.cpu")
-        harness.bench(wrong, "value", [case], harness.command_line(""))
+        harness.bench(wrong, "value", [case], harness.command_line(""), (0, 2))
     assert not list(tmp_path.iterdir())
+
+
+GPU_CASES = {
+    "bincode": "31 bins",
+    "histogram": "2 classes, 28 features, root",
+    "route": "64 nodes",
+    "scan": "squared_error, 250",
+    "traverse": "depth 6",
+}
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("name", GPU_CASES)
+def test_a_gpu_is_measured_beside_the_cpu(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+    script = importlib.import_module(f"bench_{name}")
+    monkeypatch.setattr(harness, "COPIED", 500)
+    small = ("--rows", "300", "--repeats", "1", "--only", GPU_CASES[name])
+    monkeypatch.setattr(sys, "argv", ["bench", *small, "--results", str(tmp_path)])
+    with emulated():
+        options = harness.command_line("")
+        harness.bench(getattr(script, name), "update", script.CASES, options, script.ON_GPU)
+    rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
+    where = [(row["backend"], row["threads"]) for row in rows]
+    assert where == [("cpu", 1), ("cpu", 2), ("cuda", None)]
+    assert all(row["equals_reference"] and row["floor_ns"] > 0 for row in rows)
+    assert "| × its memory's floor |" in capsys.readouterr().out
+
+
+@pytest.mark.cuda_host
+def test_shared_atomics_are_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    script = importlib.import_module("bench_atomics")
+    arguments = ("--times", "3", "--repeats", "1", "--results", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["bench", *arguments])
+    monkeypatch.setattr(script, "THREADS", 64)
+    with emulated():
+        script.main()
+    rows = [json.loads(line) for line in (tmp_path / "atomics.jsonl").read_text().splitlines()]
+    assert len(rows) == len(script.KINDS) * len(script.PATTERNS)
+    assert all(row["lane_adds_per_second"] > 0 for row in rows)
+    assert "| two lanes a bank |" in capsys.readouterr().out
+
+
+def test_shared_atomics_need_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    script = importlib.import_module("bench_atomics")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    with pytest.raises(SystemExit, match="bench_atomics needs a GPU"):
+        script.main()
+
+
+@pytest.mark.cuda_host
+def test_a_wrong_kernel_of_a_gpu_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+    case = importlib.import_module("bench_bincode").CASES[0]
+    monkeypatch.setattr(sys, "argv", ["bench", "--rows", "60", "--results", str(tmp_path)])
+    wrong = Kernel(
+        bincode.reference, cpu="vtree_kernels.bincode.cpu", cuda="vtree_kernels.bincode.cuda"
+    )
+    monkeypatch.setattr(wrong, "twin", lambda name: _off_by_one if name == "cuda" else bincode)
+    with emulated(), pytest.raises(SystemExit, match="the cuda twin is not the reference"):
+        harness.bench(wrong, "value", [case], harness.command_line(""), (0, 2))
+    assert not list(tmp_path.iterdir())
+
+
+def _off_by_one(*call: Any) -> Any:
+    codes = bincode.twin("cuda")(*call)
+    return codes + 1
 
 
 def test_bits_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,10 @@ Kernels take and return bare arrays and numbers and know nothing of `vtree`. Let
 N rows of the table, R rows in play, G features of a group, B codes, S statistics, L nodes, T trees.
 """
 
+from vtree_kernels import _cuda as cuda
 from vtree_kernels._dispatch import kernels, mode
 from vtree_kernels._threads import available as available_threads
 from vtree_kernels._threads import run as run_tasks
 from vtree_kernels._threads import threads
 
-__all__ = ["available_threads", "kernels", "mode", "run_tasks", "threads"]
+__all__ = ["available_threads", "cuda", "kernels", "mode", "run_tasks", "threads"]

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from vtree_kernels.bincode import bincode
 
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 1.0]
@@ -117,3 +119,77 @@ def test_a_code_counts_the_edges_below(column: list[float], edges: list[float]) 
     expected = _definition(*args[:4])
     np.testing.assert_array_equal(bincode.reference(*args), expected)
     np.testing.assert_array_equal(bincode.twin("cpu")(*args), expected)
+
+
+def _on_cuda(values: Any, columns: Any, edges: Any, offsets: Any, codes_dtype: Any) -> Any:
+    arguments = (columns, on_device(edges), offsets, codes_dtype)
+    return to_host(bincode.twin("cuda")(on_device(values), *arguments))
+
+
+def _columns(n_columns: int, n_edges: int, dtype: Any = np.float32, n_rows: int = 700) -> Case:
+    """Draw edges next to values, on both sides of a rounding to float32."""
+    draw = np.random.default_rng(n_columns)
+    values = draw.choice([*draw.normal(size=300), *SPECIAL], (n_rows, n_columns))
+    with np.errstate(over="ignore"):
+        values = values.astype(dtype)
+    known = np.unique(values[np.isfinite(values)].astype(np.float64))
+    near = np.concatenate([known, np.nextafter(known, 9), np.nextafter(known, -9), [1e300, -1e300]])
+    edges = [np.unique(draw.choice(near, draw.integers(0, n_edges + 1))) for _ in range(n_columns)]
+    codes_dtype = np.uint8 if n_edges < 255 else np.uint16
+    return values, list(range(n_columns)), *_back_to_back(edges), codes_dtype
+
+
+CUDA_CASES = CASES | {
+    "no edges": lambda: _columns(3, 0),
+    "one column": lambda: _columns(1, 254, n_rows=9000),
+    "33 columns": lambda: _columns(33, 100),
+    "70 columns of doubles": lambda: _columns(70, 254, np.float64, n_rows=100),
+    "deep": lambda: _columns(5, 900),
+    "deep doubles": lambda: _columns(2, 900, np.float64),
+    "int64": lambda: (
+        (np.arange(-90, 90).reshape(60, 3), [1, 0], *_back_to_back([[-3.5, 4], [7]])) + (np.uint8,)
+    ),
+    "no columns": lambda: (np.ones((5, 2)), [], np.empty(0), [0], np.uint8),
+}
+
+
+@pytest.mark.parametrize("name", CUDA_CASES)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(name: str) -> None:
+    arguments = CUDA_CASES[name]()
+    codes = _on_cuda(*arguments)
+    assert codes.dtype == arguments[4]
+    assert_same_bits(codes, bincode.reference(*arguments))
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "reversed"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_takes_any_layout_of_values(layout: str) -> None:
+    values, *rest = _random(n_rows=60, dtype=np.float32)
+    own = {
+        "fortran": lambda: on_device(np.ascontiguousarray(values.T)).T,
+        "strided": lambda: on_device(np.repeat(np.repeat(values, 2, axis=0), 3, axis=1))[::2, ::3],
+        "reversed": lambda: on_device(np.ascontiguousarray(values[::-1, ::-1]))[::-1, ::-1],
+    }[layout]()
+    columns, edges, offsets, codes_dtype = rest
+    codes = bincode.twin("cuda")(own, columns, on_device(edges), offsets, codes_dtype)
+    assert_same_bits(to_host(codes), bincode.reference(values, *rest))
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("shared_bytes", [0, 128, 1000, 16_000])
+def test_cuda_searches_with_whatever_shared_memory_there_is(shared_bytes: int) -> None:
+    for arguments in (_columns(7, 254), _columns(7, 254, np.float64), _columns(3, 900)):
+        with emulated(shared_bytes=shared_bytes):
+            assert_same_bits(_on_cuda(*arguments), bincode.reference(*arguments))
+
+
+@pytest.mark.cuda_host
+def test_cuda_reads_values_beyond_two_to_the_31(tmp_path: Path) -> None:
+    far = 2**27 - 1
+    values = np.memmap(tmp_path / "values", np.float32, "w+", shape=(20, 2**27))  # sparse
+    values[[3, 17, 19], far] = [0.5, np.nan, 7.0]
+    with emulated():
+        arguments = ([far], on_device(np.array([0.0, 1.0])), [0, 2], np.uint8)
+        codes = to_host(bincode.twin("cuda")(strict(values), *arguments))
+    assert codes.ravel().tolist() == [1, 1, 1, 2, *[1] * 13, 0, 1, 3]

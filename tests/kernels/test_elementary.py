@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba the scalar forms)
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels.elementary import choose, log, log2
+from vtree_kernels.elementary import cuda as on_cuda
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308
 FUNCTIONS = {"log": (log, math.log), "log2": (log2, math.log2)}
@@ -61,6 +63,13 @@ def test_every_backend_gives_the_same_bits(name: str, xp: Namespace) -> None:
     x = _numbers()
     expected = COMPILED[name](x)
     assert_same_bits(xp.to_numpy(FUNCTIONS[name][0](xp.asarray(x))), expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_gives_the_same_bits(name: str) -> None:
+    for x in (_numbers(), np.empty(0), np.full((2, 3), 0.3)):
+        assert_same_bits(to_host(getattr(on_cuda, name)(on_device(x))), FUNCTIONS[name][0](x))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,4 +1,5 @@
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,11 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import ORDERS, emulated, on_device, strict, to_host
+from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
-from vtree_kernels.histogram import histogram
+from vtree_kernels.histogram import Derived, histogram
+from vtree_kernels.histogram import cuda as histogram_cuda
 from vtree_kernels.histogram.cpu import CHUNK, batches, chunks
 
 
@@ -128,3 +132,121 @@ def test_chunks_cover_each_node_once() -> None:
     assert borders[0] == 0
     assert borders[-1] == len(tasks)
     assert (np.diff(borders) > 0).all()
+
+
+def _there(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    codes, rows, start, stop, *statistics = arguments[:7]
+    own = map(on_device, statistics)
+    return (on_device(codes), on_device(rows), start, stop, *own, *arguments[7:])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cuda_agrees(name: str, cuda: str | int) -> None:
+    arguments = CASES[name].arguments()
+    found = to_host(histogram.twin("cuda")(*_there(arguments)))
+    assert found.dtype == np.int64
+    assert_same_bits(found, histogram.reference(*arguments))
+
+
+def _implied(case: Case) -> tuple[Any, ...]:
+    """Return the arguments for class counts alone: no plane of rows, int32."""
+    codes, rows, start, stop, label, *rest, planes = case.arguments()
+    return (codes, rows, start, stop, label - 1, *rest, planes - 1, False)
+
+
+# Tiles of every width and kind; several groups of features, chunks and passes; what fits no tile.
+TILED = {
+    "8 features": Case(n_features=7, sizes=(90, 0, 110)),
+    "16 features": Case(n_features=16, sums=1, sizes=(90, 0, 110)),
+    "32 features": Case(n_features=25, weighted=True, classes=3, sizes=(200,)),
+    "two groups": Case(n_features=45, sizes=(77, 120)),
+    "all in one bin": Case(n_features=33, n_rows=500, sizes=(499,), sums=1, skewed=True),
+    "wide codes in tiles": Case(n_features=20, n_codes=300, n_rows=700, sizes=(600,)),
+    "100 classes": Case(n_features=9, classes=100, n_rows=600, n_codes=5, sizes=(580, 20)),
+    "weighted sums": Case(n_features=34, n_rows=300, sums=2, weighted=True, sizes=(290,)),
+}
+
+
+@pytest.mark.parametrize("shared_bytes", [99 * 1024, 4 * 1024])
+@pytest.mark.parametrize("name", TILED)
+def test_cuda_tiles(name: str, shared_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(histogram_cuda, "LEAST_CHUNK", 32)
+    monkeypatch.setattr(histogram_cuda, "SMALL_CHUNK", 16)
+    case = TILED[name]
+    arguments = _implied(case) if not case.sums and not case.weighted else case.arguments()
+    expected = histogram.reference(*arguments)
+    for order in ORDERS:
+        with emulated(order, shared_bytes=shared_bytes):
+            found = to_host(histogram.twin("cuda")(*_there(arguments)))
+        assert found.dtype == expected.dtype
+        assert_same_bits(found, expected, str(order))
+
+
+@pytest.mark.parametrize("sums", [0, 1])
+def test_cuda_derives_siblings(sums: int, cuda: str | int) -> None:
+    case = Case(n_rows=400, sums=sums, sizes=(100, 300))
+    arguments = case.arguments() if sums else _implied(case)
+    parent = histogram.reference(*arguments)
+    parts = np.array([0, 170, 100, 130], dtype=np.int64)
+    rest = arguments[4:] if not sums else (*arguments[4:], True)
+    derived = Derived(parent, np.array([1, 0]), np.array([1, 0]))
+    own = [*arguments[:2], parts[:2], parts[2:] + parts[:2], *rest]
+    expected = histogram.reference(*[*own, derived])
+    there = Derived(on_device(parent), derived.slot, derived.sibling)
+    found = to_host(histogram.twin("cuda")(*[*_there(tuple(own)), there]))
+    assert found.dtype == expected.dtype
+    assert_same_bits(found, expected)
+
+
+def test_cuda_reads_any_layout_of_codes(cuda: str | int) -> None:
+    arguments = CASES["three classes"].arguments()
+    expected = histogram.reference(*arguments)
+    codes = arguments[0]
+    there = _cuda.platform.device(0)
+    pitched = there.pitched(*codes.shape, codes.dtype)
+    pitched[...] = on_device(codes)
+    column_major = on_device(np.ascontiguousarray(codes.T)).T
+    later = on_device(np.concatenate([codes, codes], axis=1))[:, codes.shape[1] :]
+    for layout in (pitched, column_major, later):
+        found = histogram.twin("cuda")(layout, *_there(arguments)[1:])
+        assert_same_bits(to_host(found), expected)
+
+
+@pytest.mark.cuda_host
+def test_cuda_counts_launches_and_not_nodes() -> None:
+    sizes = (4000, *[3] * 500, 4000)
+    arguments = Case(n_rows=10_000, sizes=sizes).arguments()
+    with emulated() as device:
+        found = to_host(histogram.twin("cuda")(*_there(arguments)))
+        assert device.launches == ["tiles", "direct"]
+    assert_same_bits(found, histogram.reference(*arguments))
+
+
+@pytest.mark.cuda_host
+def test_cuda_indices_beyond_two_to_the_31(tmp_path: Path) -> None:
+    n_rows, n_nodes, n_codes = 70_000_000, 2_200_000, 500
+
+    def untouched(shape: tuple[int, ...], dtype: Any) -> Any:  # a hole in a file takes no room
+        path = tmp_path / f"{len(shape)}{np.dtype(dtype)}"
+        return np.memmap(path, dtype, "w+", shape=shape).view(np.ndarray)
+
+    codes, label = untouched((n_rows, 32), np.uint8), untouched((n_rows, 1), np.int32)
+    hist = untouched((n_nodes, 1, n_codes, 2), np.int32)
+    rows = np.arange(n_rows - 400, n_rows, dtype=np.int32)
+    codes[rows, 0], label[rows, 0] = rows % 250, rows % 2
+    expected = np.zeros((n_codes, 2), dtype=np.int32)
+    np.add.at(expected, (rows % 250, rows % 2), 1)
+    with emulated() as device:
+        kernels = histogram_cuda._program.on(device, **histogram_cuda.VARIANTS[0])
+        table = (strict(codes), np.int64(32), on_device(rows))
+        nothing = on_device(np.empty(0, dtype=np.int64))
+        sizes = (np.int32(1), np.int32(n_codes), np.int32(2))
+        rest = (strict(label), nothing, nothing, *sizes)
+        for node, name in ((n_nodes - 1, "tiles"), (n_nodes - 2, "direct")):
+            task = on_device(np.array([[node, 0, 400]], dtype=np.int64))
+            if name == "tiles":
+                own = (*table, task, *rest, np.int32(1), strict(hist))
+                kernels.launch(name, (1, 1, 2), 64, *own, shared=n_codes * 128)
+            else:
+                kernels.launch(name, 1, 32, *table, task, np.int32(1), *rest, strict(hist))
+            np.testing.assert_array_equal(hist[node, 0], expected, name)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree.targets import Targets, real_targets
 from vtree_kernels._threads import threads
 from vtree_kernels.histogram import histogram
 from vtree_kernels.medians import Ranks, medians
 from vtree_kernels.medians import cpu as medians_cpu
+from vtree_kernels.medians import cuda as medians_cuda
 from vtree_kernels.scan import Best, Limits
 
 
@@ -235,3 +237,41 @@ def test_layouts_of_codes_and_small_codes_do_not_matter() -> None:
             Best._fields, medians.twin("cpu")(own, *rest), expected, strict=True
         ):
             assert_same_bits(mine, theirs, field)
+
+
+def _on_cuda(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    codes, rows, start, stop, *rest = arguments
+    return (on_device(codes), on_device(rows), start, stop, *map(on_device, rest))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(name: str) -> None:
+    arguments = CASES[name].arguments()
+    found = medians.twin("cuda")(*_on_cuda(arguments))
+    for field, mine, theirs in zip(
+        Best._fields, found, medians.twin("cpu")(*arguments), strict=True
+    ):
+        assert_same_bits(to_host(mine), theirs, field)
+
+
+@pytest.mark.usefixtures("cuda")
+def test_cuda_takes_more_rows_than_a_block_has_threads() -> None:
+    case = Case(n_rows=1100, shares=(0.7, 1.0), n_codes=6, target="reals", monotone=(1, -1, 0))
+    arguments = case.arguments()
+    found = medians.twin("cuda")(*_on_cuda(arguments))
+    for field, mine, theirs in zip(
+        Best._fields, found, medians.twin("cpu")(*arguments), strict=True
+    ):
+        assert_same_bits(to_host(mine), theirs, field)
+
+
+@pytest.mark.usefixtures("cuda")
+def test_cuda_searches_nodes_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(medians_cuda, "MOST_BYTES", 9_000)
+    arguments = replace(CASES["levels, weights"], monotone=(1, 0, -1)).arguments()
+    found = medians.twin("cuda")(*_on_cuda(arguments))
+    for field, mine, theirs in zip(Best._fields, found, medians.reference(*arguments), strict=True):
+        assert_same_bits(to_host(mine), theirs, field)
+    start, stop = arguments[2:4]
+    assert medians_cuda._borders(stop - start, 3, 9, 4).size > 2

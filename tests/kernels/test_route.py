@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from vtree_kernels._threads import threads
 from vtree_kernels.partition.cpu import CHUNK
 from vtree_kernels.route import route
@@ -47,11 +49,13 @@ CASES = {
     "all kinds": Case(),
     "thresholds": Case(kinds=(0,)),
     "multiway": Case(kinds=(2,), n_children=5),
+    "many children": Case(kinds=(2,), n_children=256, n_codes=700),
     "wide codes": Case(n_codes=1000),
     "one bin": Case(skewed=True),
     "one row": Case(n_rows=1, segments=((0, 1),)),
     "whole table": Case(segments=((0, 200),)),
     "empty nodes": Case(segments=((3, 0), (4, 0))),
+    "one row each": Case(segments=((0, 1), (1, 1)) * 60),
     "no nodes": Case(segments=()),
     "no rows": Case(n_rows=0, segments=((0, 0),)),
 }
@@ -81,7 +85,7 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
     own_rows, own_counts = route.reference(xp.asarray(rows), start, stop, xp.asarray(codes), *rule)
     assert own_rows.dtype == xp.xp.int32
     assert_same_bits(xp.to_numpy(own_rows), expected_rows)
-    assert_same_bits(own_counts, expected_counts)
+    assert_same_bits(xp.to_numpy(own_counts), expected_counts)
     native_rows, native_counts = route.twin("cpu")(*arguments)
     assert native_rows.dtype == np.int32
     assert_same_bits(native_rows, expected_rows)
@@ -100,3 +104,42 @@ def test_large_nodes_keep_the_order_of_rows(count: int) -> None:
     assert_same_bits(rows, expected_rows)
     assert_same_bits(counts, expected_counts)
     assert_same_bits(arguments[0], before, "the caller's rows")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(name: str) -> None:
+    rows, start, stop, codes, *rule = CASES[name].arguments()
+    expected_rows, expected_counts = route.reference(rows, start, stop, codes, *rule)
+    own = route.twin("cuda")(on_device(rows), start, stop, on_device(codes), *rule)
+    assert_same_bits(to_host(own[0]), expected_rows)
+    assert_same_bits(to_host(own[1]), expected_counts)
+
+
+@pytest.mark.parametrize("layout", ["pitched", "fortran", "reversed"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_takes_any_layout_of_codes(layout: str) -> None:
+    rows, start, stop, codes, *rule = CASES["all kinds"].arguments()
+    expected, _ = route.reference(rows, start, stop, codes, *rule)
+    own = {
+        "pitched": lambda: on_device(np.pad(codes, ((0, 0), (2, 7))))[:, 2:-7],
+        "fortran": lambda: on_device(np.ascontiguousarray(codes.T)).T,
+        "reversed": lambda: on_device(np.ascontiguousarray(codes[::-1, ::-1]))[::-1, ::-1],
+    }[layout]()
+    assert_same_bits(
+        to_host(route.twin("cuda")(on_device(rows), start, stop, own, *rule)[0]), expected
+    )
+
+
+@pytest.mark.cuda_host
+def test_cuda_reads_codes_beyond_two_to_the_31(tmp_path: Path) -> None:
+    n_rows, n_columns = 70_000, 2**16
+    codes = np.memmap(tmp_path / "codes", np.uint8, "w+", shape=(n_rows, n_columns))  # sparse
+    codes[[1, 40_000, n_rows - 1], n_columns - 1] = [9, 9, 9]
+    rows = np.array([1, n_rows - 1, 2, 40_000, 40_001], dtype=np.int32)
+    own = (np.array([n_columns - 1]), np.zeros(1, np.int8), np.array([5], np.int32))
+    rule = (*own, np.zeros(1, np.int32), np.array([-1]), np.empty(0, np.uint8), 2)
+    with emulated():
+        arguments = (on_device(rows), np.array([0]), np.array([5]), strict(codes), *rule)
+        found = to_host(route.twin("cuda")(*arguments)[0])
+    assert found.tolist() == [2, 40_001, 1, n_rows - 1, 40_000]

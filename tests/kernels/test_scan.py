@@ -7,10 +7,15 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host import nvrtc
+from tests.cuda_host.emulation import emulated, on_device
 from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
+from vtree_kernels._translate import c_gain
 from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Best, Layout, Limits, scan
+from vtree_kernels.scan import cuda as scan_cuda
 from vtree_kernels.scan.reference import first_maximum
 
 
@@ -168,3 +173,65 @@ def test_first_maximum_takes_the_first_of_equals(xp: Namespace) -> None:
     largest, place = first_maximum(xp.asarray(table))
     np.testing.assert_array_equal(xp.to_numpy(largest), [3.0, -np.inf, 2.0])
     np.testing.assert_array_equal(xp.to_numpy(place), [1, 0, 0])
+
+
+def _implied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Leave plane 0 out, for the classes of the first output add up to it."""
+    hist, *rest, layout = arguments
+    return (hist[..., 1:].astype(np.int32), *rest, layout)
+
+
+def _cuda_scan(arguments: tuple[Any, ...]) -> Best:
+    found: Best = scan.twin("cuda")(*map(on_device, arguments[:6]), *arguments[6:])
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cuda_agrees(name: str, cuda: str | int) -> None:
+    case = CASES[name]
+    arguments = case.arguments()
+    expected = scan.reference(*arguments)
+    for field, mine, theirs in zip(Best._fields, _cuda_scan(arguments), expected, strict=True):
+        assert_same_bits(mine, theirs, field)
+    if not case.regression and not case.weighted:
+        found = _cuda_scan(_implied(arguments))
+        for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+            assert_same_bits(mine, theirs, field)
+
+
+@pytest.mark.cuda_host
+def test_cuda_with_little_shared_memory() -> None:
+    arguments = CASES["many classes"].arguments()
+    expected = scan.reference(*arguments)
+    n_statistics = arguments[1].shape[1]
+    for columns, launches in ((0, []), (1, ["scan"]), (5, ["scan"])):
+        with emulated("backward", shared_bytes=(columns + 3) * n_statistics * 8) as device:
+            found = _cuda_scan(arguments)
+            assert device.launches == launches
+        for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+            assert_same_bits(np.from_dlpack(mine), theirs, field)
+
+
+@pytest.mark.cuda_host
+def test_cuda_leaves_a_gain_without_c_to_the_reference() -> None:
+    arguments = CASES["gini"].arguments()
+    *rest, gain, layout = arguments
+    expected = scan.reference(*arguments)
+    with emulated() as device:
+        found = _cuda_scan((*rest, lambda left, right, own: gain(left, right, own), layout))
+        assert device.launches == []
+    for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+        assert_same_bits(np.from_dlpack(mine), theirs, field)
+
+
+@pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("name", CRITERIA)
+def test_the_source_compiles(name: str, outputs: int) -> None:
+    layout = Case(name, outputs=outputs).layout()
+    tables = CLASSIFICATION | REGRESSION  # type: ignore[operator]
+    macros = scan_cuda.macros(layout, "long long")
+    options = tuple(f"-D{macro}={value}" for macro, value in macros.items())
+    text = _cuda.source_of("scan", c_gain(tables[name].gain))
+    for architecture in nvrtc.ARCHITECTURES if name == "gini" else ("sm_90",):
+        assert nvrtc.compiled(text, (*_cuda.OPTIONS, *options), architecture)[:4] == b"\x7fELF"

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -6,6 +7,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from vtree_kernels._threads import threads
 from vtree_kernels.traverse import traverse
 
@@ -137,8 +139,8 @@ def test_threads_do_not_matter(count: int) -> None:
         assert_same_bits(traverse.twin("cpu")(values, *nodes), traverse.reference(values, *nodes))
 
 
-def test_a_deep_chain_needs_no_stack() -> None:
-    depth = 5000
+def _chain(depth: int) -> Nodes:
+    """Return one tree whose inner nodes are all right children."""
     inner = np.arange(2 * depth + 1) % 2 == 0
     inner[-1] = False
     feature = np.where(inner, 0, -1).astype(np.int32)
@@ -147,8 +149,80 @@ def test_a_deep_chain_needs_no_stack() -> None:
     first = np.where(inner, np.arange(feature.size) + 1, -1).astype(np.int32)
     nothing = np.full(feature.size, -1)
     rest = (nothing.astype(np.int32), nothing.astype(np.int64), np.empty(0, dtype=np.uint8))
+    return (np.zeros(1, dtype=np.int32), feature, kind, threshold, first, *rest)
+
+
+def test_a_deep_chain_needs_no_stack() -> None:
+    depth = 5000
+    nodes = _chain(depth)
     values = np.array([[0.0], [depth / 2], [np.inf], [np.nan]])
-    nodes = (np.zeros(1, dtype=np.int32), feature, kind, threshold, first, *rest)
     expected = [[1], [depth + 1], [2 * depth], [0]]
     np.testing.assert_array_equal(traverse.twin("cpu")(values, *nodes), expected)
     np.testing.assert_array_equal(traverse.reference(values, *nodes), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n_rows", "n_trees", "n_splits"),
+    [(200, 3, 20), (0, 2, 5), (1, 1, 8), (30, 1, 0), (60, 40, 1), (1, 300, 3), (257, 30, 7)],
+)
+@pytest.mark.usefixtures("cuda")
+def test_cuda_agrees(n_rows: int, n_trees: int, n_splits: int, dtype: Any) -> None:
+    nodes, values = _forest(n_trees, n_splits), _values(n_rows, dtype)
+    leaves = to_host(traverse.twin("cuda")(on_device(values), *nodes))
+    assert leaves.dtype == np.int32
+    assert_same_bits(leaves, traverse.reference(values, *nodes))
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "reversed"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_takes_any_layout_of_values(layout: str) -> None:
+    nodes, values = _forest(2, 15), _values(100, np.float32)
+    own = {
+        "fortran": lambda: on_device(np.ascontiguousarray(values.T)).T,
+        "strided": lambda: on_device(np.repeat(np.repeat(values, 2, axis=0), 3, axis=1))[::2, ::3],
+        "reversed": lambda: on_device(np.ascontiguousarray(values[::-1, ::-1]))[::-1, ::-1],
+    }[layout]()
+    expected = traverse.reference(values, *nodes)
+    assert_same_bits(to_host(traverse.twin("cuda")(own, *nodes)), expected)
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("shared_bytes", [0, 20, 100])
+def test_cuda_walks_with_whatever_shared_memory_there_is(shared_bytes: int) -> None:
+    nodes, values = _forest(5, 20), _values(90)
+    with emulated(shared_bytes=shared_bytes):
+        leaves = to_host(traverse.twin("cuda")(on_device(values), *nodes))
+    assert_same_bits(leaves, traverse.reference(values, *nodes))
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(300, 20), (3, 700), (100, 3000)])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_walks_wide_tables(n_rows: int, n_columns: int) -> None:
+    draw = np.random.default_rng(n_columns)
+    nodes = list(_forest(9, 31, seed=n_rows))
+    nodes[1] = np.where(nodes[1] >= 0, draw.integers(0, n_columns, nodes[1].size), -1).astype("i4")
+    values = draw.integers(0, N_LEVELS, (n_rows, n_columns)).astype(np.float32)
+    leaves = to_host(traverse.twin("cuda")(on_device(values), *nodes))
+    assert_same_bits(leaves, traverse.reference(values, *nodes))
+
+
+@pytest.mark.usefixtures("cuda")
+def test_cuda_walks_a_chain_and_no_trees() -> None:
+    values, nodes = np.array([[0.0], [77.0], [np.inf], [np.nan]]), _chain(200)
+    leaves = to_host(traverse.twin("cuda")(on_device(values), *nodes))
+    assert leaves.tolist() == [[1], [155], [400], [0]]
+    no_root = (np.empty(0, dtype=np.int32), *nodes[1:])
+    assert traverse.twin("cuda")(on_device(values), *no_root).shape == (4, 0)
+
+
+@pytest.mark.cuda_host
+def test_cuda_reads_values_beyond_two_to_the_31(tmp_path: Path) -> None:
+    far = 2**27 - 1
+    values = np.memmap(tmp_path / "values", np.float32, "w+", shape=(20, 2**27))  # sparse
+    values[[3, 17, 19], far] = [0.5, np.nan, 7.0]
+    nodes = list(_chain(3))
+    nodes[1] = np.where(nodes[1] >= 0, far, -1).astype(np.int32)
+    with emulated():
+        leaves = to_host(traverse.twin("cuda")(strict(values), *nodes))
+    assert leaves.ravel().tolist() == [1, 1, 1, 3, *[1] * 13, 0, 1, 6]

@@ -19,7 +19,7 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.errors import InputError, own_errors
-from vtree.estimators.devices import answer, place
+from vtree.estimators.devices import answer, place, working
 from vtree.estimators.limits import (
     Amounts,
     ParameterError,
@@ -91,12 +91,17 @@ class TreeEstimator(BaseEstimator):
         InputError, InputTypeError
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
-        with _unchanged_on_error(self), threads(thread_count(self.n_jobs)):
+        with (
+            _unchanged_on_error(self),
+            threads(thread_count(self.n_jobs)),
+            working(self.device, X, release=True),
+        ):
             data = self._prepare(X, y, sample_weight)
             self._remember(X, data)
             tree = self._grow(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
+            del data  # it holds memory of the device
         return self
 
     def _validate_params(self) -> None:
@@ -197,7 +202,7 @@ class TreeEstimator(BaseEstimator):
             )
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
-        with threads(thread_count(self.n_jobs)):
+        with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)  # first, for it tells whether there is a tree
             return self._rest(self.grown_, values)
 

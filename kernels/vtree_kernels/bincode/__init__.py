@@ -12,6 +12,8 @@ compared as the float64 it equals.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.bincode import reference
 
-bincode = Kernel(reference.bincode, cpu="vtree_kernels.bincode.cpu")
+bincode = Kernel(
+    reference.bincode, cpu="vtree_kernels.bincode.cpu", cuda="vtree_kernels.bincode.cuda"
+)
 
 __all__ = ["bincode"]

@@ -23,6 +23,10 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
 from vtree_kernels.histogram.reference import Derived
 
-histogram = Kernel(reference.histogram, cpu="vtree_kernels.histogram.cpu")
+histogram = Kernel(
+    reference.histogram,
+    cpu="vtree_kernels.histogram.cpu",
+    cuda="vtree_kernels.histogram.cuda",
+)
 
 __all__ = ["Derived", "histogram"]

@@ -29,6 +29,8 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.medians import reference
 from vtree_kernels.medians.reference import Ranks
 
-medians = Kernel(reference.medians, cpu="vtree_kernels.medians.cpu")
+medians = Kernel(
+    reference.medians, cpu="vtree_kernels.medians.cpu", cuda="vtree_kernels.medians.cuda"
+)
 
 __all__ = ["Ranks", "medians"]

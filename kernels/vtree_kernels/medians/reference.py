@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,14 +40,34 @@ def medians(
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(codes)
-    table = _rows_in_play(xp, codes, rows, start, stop, weight, sums, ranks, places)
+    table = rows_in_play(codes, rows, start, stop, weight, sums, ranks, places)
     ends = np.cumsum(stop - start)
     segments = (ends - (stop - start), ends)
-    hist = _histogram(xp, table, segments, weight is not None, n_codes)
+    hist = by_place(histogram, table, segments, weight is not None, n_codes)
+
+    def around(output: int) -> tuple[Any, Any]:
+        return _around_medians(xp, table, segments, ranks, output, n_codes)
+
+    return best_of(hist, around, total, allowed, monotone, lower, upper, limits, layout)
+
+
+def best_of(
+    hist: Any,
+    around: Callable[[int], tuple[Any, Any]],
+    total: Any,
+    allowed: Any,
+    monotone: Any | None,
+    lower: Any,
+    upper: Any,
+    limits: Limits,
+    layout: Any,
+) -> Best:
+    """Return the best candidates by around(output) → (error, median), see `_around_medians`."""
+    xp = array_namespace(hist)
     left, _, legal = candidates(hist, total, allowed, limits, layout)
-    decrease = xp.zeros(legal.shape, dtype=xp.float64, device=device(codes))
+    decrease = xp.zeros(legal.shape, dtype=xp.float64, device=device(hist))
     for output in range(layout.outputs):
-        error, median = _around_medians(xp, table, segments, ranks, output, n_codes)
+        error, median = around(output)
         whole = error[:, :, 1, 0, -1]  # missing values and all others: the node itself
         saved = whole[:, :, None, None] - error[:, :, :, 0, :] - error[:, :, :, 1, :]
         decrease = decrease + saved * layout.unit[output]
@@ -57,7 +78,7 @@ def medians(
     return chosen(xp.where(legal, gain, -float("inf")), left, hist)
 
 
-class _Table(NamedTuple):
+class Table(NamedTuple):
     """Rows, node after node."""
 
     place: Any  # (R, G) int64 their codes' places among the candidates
@@ -66,8 +87,7 @@ class _Table(NamedTuple):
     rank: Any  # (R, O)
 
 
-def _rows_in_play(
-    xp: Any,
+def rows_in_play(
     codes: Any,
     rows: Any,
     start: Any,
@@ -76,7 +96,9 @@ def _rows_in_play(
     sums: Any,
     ranks: Ranks,
     places: Any | None,
-) -> _Table:
+) -> Table:
+    """Return what the nodes' rows are to a search, node after node."""
+    xp = array_namespace(codes)
     positions, node = node_of_position(rows, start, stop)
     own = xp.take(rows, positions)
     place = xp.astype(xp.take(codes, own, axis=0), xp.int64)
@@ -88,11 +110,14 @@ def _rows_in_play(
         place = xp.astype(xp.reshape(flat, place.shape), xp.int64)
     one = xp.ones(own.shape, dtype=xp.int64, device=device(codes))
     own_weight = one if weight is None else xp.take(weight, own)
-    return _Table(place, own_weight, xp.take(sums, own, axis=0), xp.take(ranks.rank, own, axis=0))
+    return Table(place, own_weight, xp.take(sums, own, axis=0), xp.take(ranks.rank, own, axis=0))
 
 
-def _histogram(xp: Any, table: _Table, segments: Any, weighted: bool, n_codes: int) -> Any:
-    """Return hist (L, G, B, S) over places."""
+def by_place(
+    histogram: Callable[..., Any], table: Table, segments: Any, weighted: bool, n_codes: int
+) -> Any:
+    """Return hist (L, G, B, S) over places, by any form of `histogram`."""
+    xp = array_namespace(table.place)
     n_rows, n_outputs = table.sums.shape
     rows = xp.arange(n_rows, dtype=xp.int32, device=device(table.place))
     label = xp.zeros((n_rows, 0), dtype=xp.int32, device=device(table.place))
@@ -114,7 +139,7 @@ class _Node(NamedTuple):
     value: Any  # (n,)
 
 
-def _by_target(xp: Any, table: _Table, ranks: Ranks, first: int, last: int, output: int) -> _Node:
+def _by_target(xp: Any, table: Table, ranks: Ranks, first: int, last: int, output: int) -> _Node:
     order = xp.argsort(table.rank[first:last, output], stable=True)
     rank = xp.take(table.rank[first:last, output], order)
     return _Node(
@@ -128,7 +153,7 @@ def _by_target(xp: Any, table: _Table, ranks: Ranks, first: int, last: int, outp
 
 
 def _around_medians(
-    xp: Any, table: _Table, segments: Any, ranks: Ranks, output: int, n_codes: int
+    xp: Any, table: Table, segments: Any, ranks: Ranks, output: int, n_codes: int
 ) -> tuple[Any, Any]:
     """Return (error, median) of all sides, (L, G, 2, 2, B): missing right or left; side; candidate.
 

@@ -6,13 +6,18 @@ rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending (NumPy ar
 uint8, the child in 0 … n_children − 1 of the row at each position, read inside the segments only.
 
 Returns new rows (R,), equal to the old ones outside the segments, and counts (L, n_children)
-int64, the rows each child receives. A last child may stand for "stays at the node": those rows
-come last. `route` is this after a look at the codes.
+int64, the rows each child receives; these too lie where `rows` do, so that nothing waits for them
+who does not read them. A last child may stand for "stays at the node": those rows come last.
+`route` is this after a look at the codes.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.partition import reference
 
-partition = Kernel(reference.partition, cpu="vtree_kernels.partition.cpu")
+partition = Kernel(
+    reference.partition,
+    cpu="vtree_kernels.partition.cpu",
+    cuda="vtree_kernels.partition.cuda",
+)
 
 __all__ = ["partition"]

@@ -26,12 +26,11 @@ def by_child(
     place = device(rows)
     key = node * n_children + child
     order = xp.argsort(key, stable=True)
-    ends = xp.searchsorted(
-        xp.take(key, order),
-        xp.arange(start.size * n_children, dtype=key.dtype, device=place),
-        side="right",
-    )
-    counts = np.diff(_to_numpy(ends), prepend=0).reshape(start.size, n_children)
+    ascending = xp.take(key, order)
+    keys = xp.arange(start.size * n_children, dtype=key.dtype, device=place)
+    ends = xp.searchsorted(ascending, keys, side="right")
+    number = ends - xp.searchsorted(ascending, keys, side="left")
+    counts = xp.reshape(xp.astype(number, xp.int64), (start.size, n_children))
     # Segments ascend, so the sorted rows fill the nodes' positions from first to last.
     inside = np.zeros(rows.shape[0] + 1, dtype=np.int64)
     np.add.at(inside, start, 1)
@@ -42,7 +41,3 @@ def by_child(
         return rows, counts
     moved = xp.take(xp.take(xp.take(rows, positions), order), filled)
     return xp.where(xp.asarray(inside > 0, device=place), moved, rows), counts
-
-
-def _to_numpy(array: Any) -> Any:
-    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)

@@ -10,8 +10,8 @@ NumPy arrays: the column of the node's feature among the G, and its rule:
     kind[l] == 0           → 0 if code <= bin[l] else 1
     kind[l] > 0            → branch_map[map_offset[l] + code]
 
-Returns new rows (R,), equal to the old ones outside the segments, and counts (L, C) int64, the
-rows each child receives, C = n_children.
+Returns what `partition` does: new rows (R,), equal to the old ones outside the segments, and counts
+(L, C) int64, the rows each child receives, C = n_children.
 
     before  a b c d e f     children 0 1 0 0 1 1
     after   a c d b e f     counts   3 3
@@ -20,6 +20,6 @@ rows each child receives, C = n_children.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.route import reference
 
-route = Kernel(reference.route, cpu="vtree_kernels.route.cpu")
+route = Kernel(reference.route, cpu="vtree_kernels.route.cpu", cuda="vtree_kernels.route.cuda")
 
 __all__ = ["route"]

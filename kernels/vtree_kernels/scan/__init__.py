@@ -19,13 +19,14 @@ missing values right or left (both are tried where there are any). It is legal i
 2^53. The largest gain wins, then missing to the right, then the lowest b (scikit-learn's order).
 Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
 code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),
-varies bool (rows with at least two codes), and left (L, G, S) int64.
+varies bool (rows with at least two codes), and left (L, G, S) int64. The twin for
+CUDA returns them on the host, in NumPy, for one copy is faster than seven.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.scan import reference
 from vtree_kernels.scan.reference import Best, Layout, Limits, with_counts
 
-scan = Kernel(reference.scan, cpu="vtree_kernels.scan.cpu")
+scan = Kernel(reference.scan, cpu="vtree_kernels.scan.cpu", cuda="vtree_kernels.scan.cuda")
 
 __all__ = ["Best", "Layout", "Limits", "scan", "with_counts"]

@@ -15,6 +15,8 @@ root (T,). Returns leaf (N, T) int32. At a node with feature f and x = values[ro
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.traverse import reference
 
-traverse = Kernel(reference.traverse, cpu="vtree_kernels.traverse.cpu")
+traverse = Kernel(
+    reference.traverse, cpu="vtree_kernels.traverse.cpu", cuda="vtree_kernels.traverse.cuda"
+)
 
 __all__ = ["traverse"]

@@ -1,0 +1,190 @@
+"""`histogram` on CUDA: tiles in shared memory for large nodes, global atomics for small ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels._cuda import (
+    Device,
+    Program,
+    Variant,
+    blocks_for,
+    c_type,
+    device_of,
+    numpy_dtype,
+)
+from vtree_kernels.histogram.reference import Derived
+
+# A tile is cleared and read once, a cell a lane; a row adds to as many cells as a tile is wide.
+CELLS_A_ROW = 32  # of a tile that a row pays for
+LEAST_CHUNK, MOST_CHUNK = 4096, 65_536  # rows of a node in one task
+BLOCKS_PER_PROCESSOR = 3  # tiles of one count that a processor's shared memory holds
+SMALL_CHUNK = 1024  # rows of one warp in `direct`
+MOST_PASSES = 6  # over the rows, for statistics that one tile cannot hold; then `direct` is faster
+
+_COUNTS: dict[str, Any] = {"COUNTED": 0, "WEIGHTED": 0, "OUTPUTS": 1, "SUMS": 0, "CELL": "int"}
+_SUMS: dict[str, Any] = {"COUNTED": 1, "WEIGHTED": 0, "OUTPUTS": 0, "SUMS": 1, "CELL": "long long"}
+_BYTES = {"CODE": "unsigned char", "WORDS": 1, "WIDTH": 32}
+_SHORTS = {"CODE": "unsigned short", "WORDS": 1, "WIDTH": 16}
+VARIANTS = (
+    _COUNTS | _BYTES,
+    _COUNTS | _SHORTS,
+    _SUMS | _BYTES,
+    _SUMS | {"CODE": "unsigned char", "WORDS": 0, "WIDTH": 8},
+    _SUMS | _BYTES | {"WEIGHTED": 1, "OUTPUTS": 3, "SUMS": 0},
+    _SUMS | _SHORTS | {"WEIGHTED": 1, "SUMS": 2},
+)
+
+_program = Program("histogram")
+
+
+class _Tiles(NamedTuple):
+    """How histograms are cut into tiles."""
+
+    width: int  # features side by side
+    planes: int  # of one tile, 0: not one fits
+    shared: int  # bytes
+    passes: int  # over the rows, for all planes
+
+
+def _tiles(here: Device, n_features: int, n_codes: int, words: list[int]) -> _Tiles:
+    """Cut planes of `words` each so that a tile of n_codes × 32 columns fits a block."""
+    width = next((each for each in (8, 16) if n_features <= each), 32)
+    room = here.shared_bytes // (n_codes * 128)  # words of a code
+    planes = len(words) if sum(words) <= room else room // max(words)
+    if not planes:
+        return _Tiles(width, 0, 0, 0)
+    passes = -(-len(words) // planes)
+    planes = -(-len(words) // passes)  # as even as can be
+    most = max(sum(words[p : p + planes]) for p in range(0, len(words), planes))
+    return _Tiles(width, planes, most * n_codes * 128, passes)
+
+
+def chunks(
+    nodes: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
+    """Cut the rows of `nodes` into tasks (n, 3): node, begin, end; none for empty nodes."""
+    begin, end = start[nodes], stop[nodes]
+    pieces = -(-(end - begin) // size)
+    owner = np.repeat(np.arange(nodes.size), pieces)
+    first = begin[owner] + size * (np.arange(owner.size) - (np.cumsum(pieces) - pieces)[owner])
+    return np.stack([nodes[owner], first, np.minimum(first + size, end[owner])], axis=1)
+
+
+def histogram(
+    codes: Any,
+    rows: Any,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    label: Any,
+    weight: Any | None,
+    sums: Any,
+    n_codes: int,
+    n_statistics: int,
+    counted: bool = True,
+    derived: Derived | None = None,
+) -> Any:
+    """Return hist (L + D, G, B, S); see the package for the contract."""
+    here = device_of(codes)
+    n_features = codes.shape[1]
+    n_derived = 0 if derived is None else derived.slot.size
+    shape = (start.size + n_derived, n_features, n_codes, n_statistics)
+    hist = here.zeros(shape, np.int64 if counted else np.int32)
+    if 0 in shape:
+        return hist
+    nothing = here.empty(0, np.int64)
+    table = Table.of(here, codes)
+    units = 1 if weight is not None else n_statistics - sums.shape[1]
+    tiles = _tiles(here, n_features, n_codes, [1] * units + [2] * (n_statistics - units))
+    kernels = _program.on(
+        here,
+        **table.macros,
+        WIDTH=tiles.width,
+        COUNTED=int(counted),
+        WEIGHTED=int(weight is not None),
+        OUTPUTS=label.shape[1],
+        SUMS=sums.shape[1],
+        CELL=c_type(hist.dtype),
+    )
+    add = _Rows(
+        table,
+        here.contiguous(rows),
+        here.contiguous(label),
+        nothing if weight is None else here.contiguous(weight),
+        here.contiguous(sums),
+    )
+    _build(here, kernels, add, tiles, start, stop, hist)
+    if derived is not None and n_derived:
+        _derive(here, kernels, derived, start.size, hist)
+    return hist
+
+
+class Table(NamedTuple):
+    """Codes (N, G) whose rows lie `pitch` elements apart, and whether by aligned words."""
+
+    codes: Any
+    pitch: int
+    macros: dict[str, Any]
+
+    @classmethod
+    def of(cls, here: Device, codes: Any) -> Table:
+        """Return `codes` as a table, copied if the codes of a row do not lie side by side."""
+        if here.strides(codes)[1] != 1 or here.strides(codes)[0] < codes.shape[1]:
+            codes = here.contiguous(codes)
+        pitch, own = here.strides(codes)[0], numpy_dtype(codes.dtype)
+        aligned = pitch * own.itemsize % 4 == 0 and here.address(codes) % 4 == 0
+        return cls(codes, pitch, {"CODE": c_type(own), "WORDS": int(aligned)})
+
+
+class _Rows(NamedTuple):
+    table: Table
+    rows: Any
+    label: Any
+    weight: Any
+    sums: Any
+
+
+def _build(
+    here: Device,
+    kernels: Variant,
+    own: _Rows,
+    tiles: _Tiles,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    hist: Any,
+) -> None:
+    """Add the rows of each node to its histogram, in one launch for large and one for small."""
+    n_features, n_codes, n_statistics = hist.shape[1:]
+    groups = -(-n_features // tiles.width)
+    large = stop - start >= n_codes * tiles.planes * tiles.width // CELLS_A_ROW
+    large &= 0 < tiles.passes <= MOST_PASSES
+    table = (own.table.codes, np.int64(own.table.pitch), own.rows)
+    shape = tuple(map(np.int32, (n_features, n_codes, n_statistics)))
+    rest = (own.label, own.weight, own.sums, *shape)
+    wanted = int((stop - start)[large].sum()) * groups * tiles.passes
+    size = wanted // max(1, here.processors * BLOCKS_PER_PROCESSOR)
+    size = min(max(size, LEAST_CHUNK), MOST_CHUNK)
+    tasks = chunks(np.flatnonzero(large), start, stop, size)
+    if len(tasks):
+        grid: tuple[int, ...] = (len(tasks), groups, tiles.passes)
+        last = (np.int32(tiles.planes), hist)
+        there = here.upload(tasks)
+        kernels.launch("tiles", grid, 512, *table, there, *rest, *last, shared=tiles.shared)
+    tasks = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK)
+    if len(tasks):
+        grid = (-(-len(tasks) // 8), groups)
+        listed = (here.upload(tasks), np.int32(len(tasks)))
+        kernels.launch("direct", grid, 256, *table, *listed, *rest, hist)
+
+
+def _derive(here: Device, kernels: Variant, derived: Derived, n_built: int, hist: Any) -> None:
+    cells = math.prod(hist.shape[1:])
+    number = derived.slot.size
+    both = here.upload(np.concatenate([derived.slot, derived.sibling]))
+    blocks = blocks_for(number * cells, 256, most=here.processors * 32)
+    sizes = (np.int64(number), np.int64(n_built), np.int64(cells))
+    kernels.launch("derive", blocks, 256, here.contiguous(derived.parent), both, *sizes, hist)

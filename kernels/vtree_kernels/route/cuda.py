@@ -1,0 +1,54 @@
+"""`route` on CUDA: one launch decides each row's child, then `partition` sorts by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels._cuda import Program, blocks_for, c_type, device_of
+from vtree_kernels.partition.cuda import THREADS, TILE, by_child, table_of
+
+VARIANTS = ({"CODE": "unsigned char", "TILE": TILE}, {"CODE": "unsigned short", "TILE": TILE})
+
+_program = Program("route")
+
+
+def route(
+    rows: Any,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    codes: Any,
+    column: NDArray[np.int64],
+    kind: NDArray[np.int8],
+    bin: NDArray[np.int32],
+    missing_child: NDArray[np.int32],
+    map_offset: NDArray[np.int64],
+    branch_map: NDArray[np.uint8],
+    n_children: int,
+) -> tuple[Any, Any]:
+    """Return (rows, counts); see the package for the contract."""
+    here = device_of(rows)
+    own_rows = here.contiguous(rows)
+    n_rows = own_rows.shape[0]
+    # The maps of a level's nodes are the last of a tree's, so the rest need not come along.
+    first = int(map_offset[kind > 0].min(initial=branch_map.size))
+    rule = (column, kind, bin, missing_child, map_offset - first)
+    nodes = here.upload(table_of(start, stop, *rule))
+    child = here.empty(n_rows, np.uint8)
+    kernels = _program.on(here, CODE=c_type(codes.dtype), TILE=TILE)
+    kernels.launch(
+        "decide",
+        blocks_for(n_rows, TILE),
+        THREADS,
+        own_rows,
+        np.int64(n_rows),
+        nodes,
+        np.int32(nodes.shape[1]),
+        codes,
+        *map(np.int64, here.strides(codes)),
+        here.upload(branch_map[first:]),
+        child,
+    )
+    return by_child(here, own_rows, nodes, start.size, child, n_children)

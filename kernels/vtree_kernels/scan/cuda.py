@@ -1,0 +1,107 @@
+"""`scan` on CUDA: a warp for each (node, feature), compiled once per criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels._cuda import Device, Program, blocks_for, c_type, device_of
+from vtree_kernels._translate import TranslationError, c_gain
+from vtree_kernels.scan import reference
+from vtree_kernels.scan.reference import Best, Layout, Limits
+
+_SMALL = 4  # statistics that stay in registers: two classes or one target, weighted or not
+_WARPS = 4  # of a block, where shared memory is not needed
+_FIELDS = ("WEIGHT", "FIRST", "OUTPUTS", "CLASSES", "ORDERED", "IMPLIED")
+
+# None without a criterion: tests/kernels/test_scan.py compiles them all.
+VARIANTS: tuple[dict[str, object], ...] = ()
+
+_program = Program("scan")
+
+
+def scan(
+    hist: Any,
+    total: Any,
+    allowed: Any,
+    monotone: Any | None,
+    lower: Any,
+    upper: Any,
+    limits: Limits,
+    gain: Callable[[Any, Any, Any], Any],
+    layout: Any,
+) -> Best:
+    """Return the best split of each node and feature, on the host, in one copy.
+
+    See the package for the contract. A gain that cannot be put in C is left to the reference.
+    """
+    here = device_of(hist)
+    n_nodes, n_features, n_codes, n_stored = hist.shape
+    n_statistics = total.shape[1]
+    layout = layout._replace(implied=n_statistics - n_stored)
+    width = _columns(here, n_statistics)
+    own = (hist, total, allowed, monotone, lower, upper)
+    try:
+        prelude = c_gain(gain)
+    except TranslationError:
+        return reference.scan(*own, limits, gain, layout)
+    if not width:
+        return reference.scan(*own, limits, gain, layout)
+    small = n_statistics <= _SMALL
+    kernels = _program.on(here, prelude, **macros(layout, c_type(hist.dtype)))
+    found = here.empty((n_nodes, n_features, 4 + n_statistics), np.int64)
+    numbers = np.asarray([*layout[:5], layout.implied], dtype=np.int32)
+    pairs = n_nodes * n_features
+    if pairs:
+        kernels.launch(
+            "scan",
+            blocks_for(pairs, _WARPS if small else 1),
+            32 * (_WARPS if small else 1),
+            *map(here.contiguous, (hist, total, allowed)),
+            here.empty(1, np.int8) if monotone is None else here.contiguous(monotone),
+            np.int32(monotone is not None),
+            here.contiguous(lower),
+            here.contiguous(upper),
+            np.int64(pairs),
+            np.int32(n_features),
+            np.int32(n_codes),
+            here.upload(numbers),
+            np.float64(layout.center),
+            np.float64(layout.scale),
+            here.upload(np.asarray(layout.unit, dtype=np.float64)),
+            np.int64(max(1, limits.min_rows)),
+            np.float64(limits.min_weight),
+            np.int32(32 if small else width),
+            found,
+            shared=0 if small else n_statistics * (width + 3) * 8,
+        )
+    return _unpacked(here.download(found))
+
+
+def macros(layout: Layout, cell: str) -> dict[str, object]:
+    """Return what the kernel is compiled with: for few statistics, one layout."""
+    if layout.n_statistics > _SMALL:
+        return {"CELL": cell, "SMALL": 0}
+    fields = dict(zip(_FIELDS, (*layout[:5], layout.implied), strict=True))
+    return {"CELL": cell, "SMALL": 1, **fields}
+
+
+def _columns(here: Device, n_statistics: int) -> int:
+    """Return how many codes' statistics fit into shared memory beside three columns more."""
+    return max(0, min(32, here.shared_bytes // (8 * n_statistics) - 3))
+
+
+def _unpacked(found: NDArray[np.int64]) -> Best:
+    """Return the fields of the kernel's words (L, G, 4 + S)."""
+    return Best(
+        gain=np.ascontiguousarray(found[..., 0]).view(np.float64),
+        bin=(found[..., 1] & 0xFFFFFFFF).astype(np.int32),
+        next=(found[..., 1] >> 32).astype(np.int32),
+        missing_left=(found[..., 2] & 1).astype(np.bool_),
+        missing=found[..., 3],
+        varies=(found[..., 2] >> 1).astype(np.bool_),
+        left=found[..., 4:],
+    )

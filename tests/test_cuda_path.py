@@ -1,0 +1,113 @@
+"""`device="cuda"` as a whole, launchers and kernels: the CPU's model, bit for bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.cuda_host.emulation import emulated
+from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
+
+Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
+
+CLASSES, REALS = DecisionTreeClassifier, DecisionTreeRegressor
+SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "gini": (CLASSES, {}),
+    "entropy": (CLASSES, {"criterion": "entropy", "max_depth": 6}),
+    "twoing": (CLASSES, {"criterion": "twoing", "min_samples_leaf": 5}),
+    "categories": (CLASSES, {"categorical_features": [3], "max_depth": 5}),
+    "drawn thresholds": (CLASSES, {"splitter": "random", "random_state": 0}),
+    "drawn features": (CLASSES, {"max_features": 2, "random_state": 1}),
+    "quantiles": (CLASSES, {"max_bins": 7}),
+    "wide codes": (CLASSES, {"max_bins": 700, "max_depth": 4}),
+    "best-first": (CLASSES, {"max_leaf_nodes": 9}),
+    "least memory": (CLASSES, {"histogram_budget": 20_000}),
+    "squared error": (REALS, {"max_depth": 7}),
+    "poisson": (REALS, {"criterion": "poisson", "max_depth": 5}),
+    "absolute error": (REALS, {"criterion": "absolute_error", "max_depth": 4}),
+    "monotone": (REALS, {"monotonic_cst": [1, 0, -1, 0], "max_depth": 5}),
+    "pruned": (REALS, {"ccp_alpha": 0.05, "max_bins": 20}),
+}
+
+# Each kernel's own tests go through every order of threads.
+DEVICES = [
+    pytest.param("backward", marks=pytest.mark.cuda_host),
+    pytest.param(2, marks=pytest.mark.cuda_host),
+    pytest.param("a real one", marks=pytest.mark.cuda),
+]
+on_each = pytest.mark.parametrize("cuda", DEVICES, indirect=True)
+
+
+def _table(estimator: Any, n_classes: int = 3, n_rows: int = 150) -> Table:
+    draw = np.random.default_rng(n_classes)
+    X = np.round(draw.normal(size=(n_rows, 4)), 2)
+    y = np.rint(X[:, 0] + np.abs(X[:, 1]) + draw.normal(scale=0.4, size=n_rows)).astype(int)
+    X[draw.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = draw.integers(0, 5, n_rows)
+    if estimator is REALS:
+        return X, np.abs(y) + draw.random(n_rows), draw.random(n_rows)
+    return X, (y + 3 * draw.integers(0, 40, n_rows)) % n_classes, draw.random(n_rows)
+
+
+def _same(estimator: Any, parameters: dict[str, Any], table: Table, weighted: bool) -> None:
+    X, y, weight = table
+    weights = weight if weighted else None
+    here = estimator(device="cpu", **parameters).fit(X, y, weights)
+    there = estimator(device="cuda", **parameters).fit(X, y, weights)
+    assert digest(there) == digest(here)
+    np.testing.assert_array_equal(there.predict(X), here.predict(X))
+
+
+@on_each
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_same_model(name: str, cuda: str | int) -> None:
+    estimator, parameters = SETTINGS[name]
+    _same(estimator, parameters, _table(estimator), weighted=name in ("entropy", "squared error"))
+
+
+@on_each
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3, 100])
+def test_any_number_of_classes(n_classes: int, weighted: bool, cuda: str | int) -> None:
+    parameters = {"max_depth": 3, "max_bins": 9}
+    _same(CLASSES, parameters, _table(CLASSES, n_classes, n_rows=300), weighted)
+
+
+@on_each
+@pytest.mark.parametrize("case", ["one row", "constant", "all missing", "float32", "33 features"])
+def test_odd_tables(case: str, cuda: str | int) -> None:
+    X, y, weight = _table(CLASSES)
+    if case == "one row":
+        X, y, weight = X[:1], y[:1], weight[:1]
+    elif case == "constant":
+        X = np.full_like(X, 3.0)
+    elif case == "all missing":
+        X[:, 1] = np.nan
+    elif case == "float32":
+        X = X.astype(np.float32)
+    else:
+        X = np.tile(X, (1, 9))[:, :33]
+    _same(CLASSES, {"max_depth": 4}, (X, y, weight), weighted=False)
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("estimator", [CLASSES, REALS])
+def test_launches_a_level_do_not_grow_with_its_nodes(estimator: Any) -> None:
+    X, y, _ = _table(estimator, n_rows=2000)
+    X = X.round(0)  # one group of features
+    with emulated() as device:
+        model = estimator(device="cuda", max_depth=8).fit(X, y)
+    assert model.get_n_leaves() > 100
+    assert max(map(device.launches.count, {"tiles", "direct", "derive", "scan"})) <= 8
+
+
+@pytest.mark.cuda_host
+def test_memory_is_released_after_a_fit_and_not_after_a_prediction() -> None:
+    X, y, _ = _table(CLASSES)
+    with emulated() as device:
+        model = CLASSES(device="cuda", max_depth=2).fit(X, y)
+        assert device.launches[-1] == "release"
+        assert not device.held()
+        model.predict(X)
+        assert device.launches.count("release") == 1
