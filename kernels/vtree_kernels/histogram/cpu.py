@@ -126,7 +126,9 @@ def _add_words(  # type: ignore[no-untyped-def]
             since = 0
         for word in range(n_words):
             own_cells, own = cells[word], words[word]
-            add_block(own_cells, all_codes, first, place, own, n_rows, n_features, n_classes, stride)
+            add_block(
+                own_cells, all_codes, first, place, own, n_rows, n_features, n_classes, stride
+            )
         since += n_rows
     _unpack(hist, cells, fields, label, weight, sums, counted, n_classes)
 
@@ -205,7 +207,12 @@ def _count_tasks(  # type: ignore[no-untyped-def]
     shape = hist.shape[1:]
     cells = cell_count(shape[0], shape[2], shape[1] | 1)
     many = _MOVE * shape[1] * shape[2]
-    counts = np.zeros(cells if (tasks[first_task:last_task, 2] - tasks[first_task:last_task, 1]).max() >= many else 0, np.uint16)
+    counts = np.zeros(
+        cells
+        if (tasks[first_task:last_task, 2] - tasks[first_task:last_task, 1]).max() >= many
+        else 0,
+        np.uint16,
+    )
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]

@@ -8,7 +8,7 @@ unpacked and added to the histogram. How many bits a row's values need is read o
 themselves, so nothing is rounded and no caller has to promise anything.
 
 Cells lie by tile of features, class, feature and code, so that what a tile needs stays in the L1
-cache while a block of rows passes: cell ((tile * classes + class) * TILE + feature) * stride + code.
+cache while a block of rows passes: ((tile * classes + class) * TILE + feature) * stride + code.
 """
 
 from __future__ import annotations
