@@ -11,7 +11,7 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION, Criterion
 from vtree.finish import finish
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import FEW_ROWS, Plan, Stops, grow
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.sampling import Draw
 from vtree.splits import Search
@@ -39,6 +39,7 @@ class Setting:
     max_features: int | None = None
     random_threshold: bool = False
     budget: int | None = DEFAULT_BUDGET  # bytes; None: the least that growth accepts
+    few_rows: int = FEW_ROWS
 
     @property
     def rule(self) -> Criterion:
@@ -66,7 +67,8 @@ class Setting:
         stops = Stops(self.max_depth, self.min_rows_split, self.min_gain)
         widest = max(group.features.size * group.n_codes for group in bins.groups)
         least = 8 * widest * targets.layout.n_statistics
-        return Plan(search, stops, least if self.budget is None else self.budget)
+        budget = least if self.budget is None else self.budget
+        return Plan(search, stops, budget, few_rows=self.few_rows)
 
 
 def fit(

@@ -20,7 +20,7 @@ class OneBranchALevel(NamedTuple):
     monotone: NDArray[np.int8] | None = None
     uses_once: bool = True
 
-    def needs_sums(self, group: Group) -> bool:
+    def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         return True
 
     def find(self, group: Group, hist: Any, nodes: Nodes, bins: Bins) -> NDArray[np.int64]:

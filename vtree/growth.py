@@ -41,6 +41,10 @@ from vtree.targets import Targets
 Integers = NDArray[np.int64]
 
 
+# Measured from 64 to 512: below, histograms of 257 codes cost more than all else in a node.
+FEW_ROWS = 256
+
+
 class Stops(NamedTuple):
     """When a node stays a leaf, besides being pure or without a legal split."""
 
@@ -60,6 +64,7 @@ class Plan(NamedTuple):
     stops: Stops = Stops()
     budget: int = DEFAULT_BUDGET
     router: Router = by_branch
+    few_rows: int = FEW_ROWS  # up to so many, a node is searched without its histograms
 
 
 def level_order(grown: Grown) -> Integers:
@@ -147,6 +152,20 @@ def _search(
     grown: Grown, wanted: Integers, kept: _Kept | None, data: Data, plan: Plan
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
+    few = grown.total[wanted, 0] <= plan.few_rows
+    if few.all():
+        return _search_in_slices(grown, wanted, data, plan, few_rows=True), wanted, None
+    if few.any():
+        many, nodes, left = _search_together(grown, wanted[~few], kept, data, plan)
+        rest = _search_in_slices(grown, wanted[few], data, plan, few_rows=True)
+        return joined_splits([many, rest]), np.concatenate([nodes, wanted[few]]), left
+    return _search_together(grown, wanted, kept, data, plan)
+
+
+def _search_together(
+    grown: Grown, wanted: Integers, kept: _Kept | None, data: Data, plan: Plan
+) -> tuple[Splits, Integers, _Kept | None]:
+    """Do it for nodes with many rows, whose histograms serve their children."""
     bins, rows, search = data.bins, data.rows, plan.search
     all_groups = node_bytes(bins, rows.layout)
     # Keeping a level for its children pays while it is small: parents, children and the search's
@@ -167,19 +186,23 @@ def _search(
     return search.choose(found, request, bins), nodes, _Kept(hists, nodes)
 
 
-def _search_in_slices(grown: Grown, wanted: Integers, data: Data, plan: Plan) -> Splits:
-    """Build and search as many nodes at a time as fit, one group of features after another."""
+def _search_in_slices(
+    grown: Grown, wanted: Integers, data: Data, plan: Plan, *, few_rows: bool = False
+) -> Splits:
+    """Search as many nodes at a time as fit, one group of features after another."""
     bins, search = data.bins, plan.search
+    needs = [search.needs_sums(group, few_rows=few_rows) for group in bins.groups]
     # Small slices stay nearer to the processor and cost nothing: a slice is many tasks.
-    step = nodes_that_fit(bins, data.rows.layout, plan.budget // 8)
+    built = [group for group, needed in zip(bins.groups, needs, strict=True) if needed]
+    step = nodes_that_fit(built, bins.n_bins.size, data.rows.layout, plan.budget // 8)
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]
         request = _request(grown, nodes, data, search)
         found = []
-        for group in bins.groups:
+        for group, needed in zip(bins.groups, needs, strict=True):
             hist = None
-            if search.needs_sums(group):
+            if needed:
                 hist = build(group, data.rows, data.order, grown.start[nodes], grown.stop[nodes])
             found.append(search.find(group, hist, request, bins))
         parts.append(search.choose(found, request, bins))

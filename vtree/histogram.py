@@ -6,6 +6,7 @@ rows is built. Integers make that exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -82,9 +83,13 @@ def check_budget(bins: Bins, layout: Layout, budget: int) -> None:
             )
 
 
-def nodes_that_fit(bins: Bins, layout: Layout, budget: int) -> int:
-    """Return how many nodes' histograms of any one group fit into `budget`, at least one."""
-    return max(1, budget // max(_group_bytes(group, layout) for group in bins.groups))
+def nodes_that_fit(built: Sequence[Group], n_features: int, layout: Layout, budget: int) -> int:
+    """Return for how many nodes the search fits into `budget`, at least one.
+
+    built : the groups of features whose histograms are built, one after another
+    """
+    result = n_features * (32 + 8 * layout.n_statistics)  # what is kept of every group
+    return max(1, budget // max([result, *(_group_bytes(group, layout) for group in built)]))
 
 
 def _group_bytes(group: Group, layout: Layout) -> int:

@@ -22,6 +22,7 @@ from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
+from vtree_kernels.search import search as rows_search
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -46,11 +47,11 @@ class Searcher(Protocol):
     def uses_once(self) -> bool:
         """Whether it asks which features were used above a node, `Nodes.used`."""
 
-    def needs_sums(self, group: Group) -> bool:
-        """Tell whether `find` asks for the histograms of a group."""
+    def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
+        """Tell whether `find` asks for the histograms of a group, in nodes with few rows or any."""
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Any:
-        """Return what the search finds in one group of features, hist (L, G, B, S)."""
+        """Return what the search finds in one group of features, hist (L, G, B, S) or None."""
 
     def choose(self, found: list[Any], nodes: Nodes, bins: Bins) -> Splits:
         """Return each node's split from what `find` returned, one entry a group of `bins`."""
@@ -72,16 +73,18 @@ class Search(NamedTuple):
         """Return the best split of each node in each feature of a group."""
         if self.criterion.by_rows:
             return search_rows(group, hist, nodes, self, bins)
+        if hist is None:
+            return search_few_rows(group, nodes, self)
         return search_group(group, hist, nodes, self, bins)
 
     def choose(self, found: list[Found], nodes: Nodes, bins: Bins) -> Splits:
         """Return the best split of each node."""
         return best_splits(found, nodes, self, bins)
 
-    def needs_sums(self, group: Group) -> bool:
-        """Tell whether `find` asks for the histograms of a group."""
-        by_rows_alone = not group.categorical and not self.draw.random_threshold
-        return not (self.criterion.by_rows and by_rows_alone)
+    def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
+        """Tell whether `find` asks for the histograms of a group, in nodes with few rows or any."""
+        rows_suffice = not group.categorical and not self.draw.random_threshold
+        return not (rows_suffice and (few_rows or self.criterion.by_rows))
 
     def directions(self, group: Group) -> NDArray[np.int8] | None:
         """Return the monotone constraints of a group (G,), None if it has none."""
@@ -171,6 +174,31 @@ def search_group(
         layout,
     )
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
+
+
+def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:
+    """Return the same as `search_group` for a numeric group, from the nodes' rows themselves."""
+    assert nodes.rows is not None
+    order, start, stop, own = nodes.rows
+    monotone = search.directions(group)
+    best = rows_search(
+        group.codes,
+        order,
+        start,
+        stop,
+        own.label,
+        own.weight,
+        own.sums,
+        group.n_codes,
+        arrays.like(nodes.total, group.codes),
+        None if monotone is None else arrays.like(monotone, group.codes),
+        arrays.like(nodes.lower, group.codes),
+        arrays.like(nodes.upper, group.codes),
+        search.limits,
+        search.criterion.gain,
+        search.layout,
+    )
+    return Found(Best(*(arrays.to_numpy(field) for field in best)), None, None)
 
 
 def search_rows(

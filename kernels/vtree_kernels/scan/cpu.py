@@ -64,7 +64,7 @@ def _write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes:
             out[implied + s] += cells[b, s]
 
 
-def _feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
+def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
     """Return the search in one (node, feature) for one shape of layout.
 
     With the shape a constant, loops over statistics unroll into registers: 6 ns a candidate
@@ -134,7 +134,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     """
     stamp = int(hashlib.sha256(gain.__code__.co_code).hexdigest()[:8], 16)
     register_jitable(gain)
-    best_of = _feature_search(shape)
+    best_of = feature_search(shape)
 
     @numba.njit(cache=True, nogil=True)
     def scan_nodes(  # type: ignore[no-untyped-def]
@@ -163,10 +163,25 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     return scan_nodes
 
 
-def _shape_of(layout: Layout, implied: int) -> Shape:
+def shape_of(layout: Layout, implied: int) -> Shape:
+    """Return what a kernel is compiled for: the layout where its loops are short, or any."""
     if layout.n_statistics > _SMALL:
         return _ANY_SHAPE
     return (*layout[:5], implied)
+
+
+def empty_best(n_nodes: int, n_features: int, n_statistics: int) -> Best:
+    """Return results to be filled."""
+    shape = (n_nodes, n_features)
+    return Best(
+        np.empty(shape),
+        np.empty(shape, dtype=np.int32),
+        np.empty(shape, dtype=np.int32),
+        np.empty(shape, dtype=np.bool_),
+        np.empty(shape, dtype=np.int64),
+        np.empty(shape, dtype=np.bool_),
+        np.empty((*shape, n_statistics), dtype=np.int64),
+    )
 
 
 def scan(
@@ -182,16 +197,8 @@ def scan(
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     shape = hist.shape[:2]
-    best = Best(
-        np.empty(shape),
-        np.empty(shape, dtype=np.int32),
-        np.empty(shape, dtype=np.int32),
-        np.empty(shape, dtype=np.bool_),
-        np.empty(shape, dtype=np.int64),
-        np.empty(shape, dtype=np.bool_),
-        np.empty((*shape, total.shape[1]), dtype=np.int64),
-    )
-    kernel = _kernel(gain, _shape_of(layout, total.shape[1] - hist.shape[3]))
+    best = empty_best(hist.shape[0], hist.shape[1], total.shape[1])
+    kernel = _kernel(gain, shape_of(layout, total.shape[1] - hist.shape[3]))
     directions = np.empty(0, dtype=np.int8) if monotone is None else monotone
     minima = (max(1, limits.min_rows), float(limits.min_weight))
     fixed = (allowed, directions, lower, upper, minima)

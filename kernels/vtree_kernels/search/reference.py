@@ -1,0 +1,47 @@
+"""The definition of `search`: histograms, then their scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from array_api_compat import array_namespace, device
+
+from vtree_kernels.histogram import histogram
+from vtree_kernels.scan import Best, scan
+
+_CELLS = 1 << 22  # of the histograms that are held at a time
+
+
+def search(
+    codes: Any,
+    rows: Any,
+    start: Any,
+    stop: Any,
+    label: Any,
+    weight: Any,
+    sums: Any,
+    n_codes: int,
+    total: Any,
+    monotone: Any | None,
+    lower: Any,
+    upper: Any,
+    limits: Any,
+    gain: Callable[[Any, Any, Any], Any],
+    layout: Any,
+) -> Best:
+    """Return the best split of each node and feature; see the package for the contract."""
+    xp = array_namespace(codes)
+    statistics = (label, weight, sums, n_codes, layout.n_stored, layout.implied == 0, None)
+    step = max(1, _CELLS // (codes.shape[1] * n_codes * layout.n_stored))
+    parts = []
+    for first in range(0, max(1, start.size), step):
+        last = min(first + step, start.size)  # the standard allows no slice beyond the end
+        # Through the dispatch: an array library with native twins of the two uses them.
+        hist = histogram(codes, rows, start[first:last], stop[first:last], *statistics)
+        allowed = xp.zeros(hist.shape[:2], dtype=xp.int32, device=device(codes))
+        bounds = (lower[first:last], upper[first:last])
+        own = total[first:last, ...]
+        parts.append(scan(hist, own, allowed, monotone, *bounds, limits, gain, layout))
+    result = array_namespace(parts[0].gain)  # some twins answer on the host
+    return Best(*(result.concat(fields, axis=0) for fields in zip(*parts, strict=True)))
