@@ -137,9 +137,8 @@ def _may_split(grown: Grown, frontier: Integers, data: Data, plan: Plan) -> Inte
     if stops.max_depth is not None:
         may &= grown.depth[frontier] < stops.max_depth
     frontier = frontier[may]
-    mixed = impure(
-        grown.total[frontier], grown.start[frontier], grown.stop[frontier], data.order, targets
-    )
+    nodes = (grown.total[frontier], grown.start[frontier], grown.stop[frontier])
+    mixed = impure(*nodes, data.order, targets.layout, data.rows.identity)
     return frontier[mixed]
 
 
