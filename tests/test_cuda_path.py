@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
-from tests.cuda_host.emulation import emulated
+from tests.cuda_host.emulation import emulated, on_device
+from tests.test_digests import Problem, problems
 from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
 
 Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
@@ -89,6 +91,15 @@ def test_odd_tables(case: str, cuda: str | int) -> None:
     else:
         X = np.tile(X, (1, 9))[:, :33]
     _same(CLASSES, {"max_depth": 4}, (X, y, weight), weighted=False)
+
+
+@pytest.mark.cuda_host
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(problems())
+def test_any_problem(problem: Problem) -> None:
+    expected = problem.fingerprint()
+    with emulated(7):
+        assert problem.fingerprint(asarray=on_device) == expected
 
 
 @pytest.mark.cuda_host
