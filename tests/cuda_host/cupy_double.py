@@ -26,10 +26,11 @@ class Array(np.ndarray[Any, Any]):
     """An array of a device: `get` is the only way from it to NumPy."""
 
     __module__ = "cupy"
+    number = 0  # of its device
 
     @property
     def device(self) -> Any:
-        return SimpleNamespace(id=getattr(self, "number", 0))
+        return SimpleNamespace(id=self.number)
 
     @property
     def data(self) -> Any:
