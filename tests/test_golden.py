@@ -8,20 +8,17 @@ import json
 import math
 from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_iris
 
-from vtree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.golden_tables import GOLDEN, Data, estimator, numbers, rpart_limits, rpart_table
+from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
 from vtree.tree import SUBSET, Tree
-
-GOLDEN = Path(__file__).with_name("golden")
-BUNDLED = Path(__file__).resolve().parent.parent / "vtree" / "data"
 
 SKLEARN: dict[str, dict[str, Any]] = json.loads((GOLDEN / "sklearn_trees.json").read_text())
 RPART: dict[str, dict[str, Any]] = json.loads((GOLDEN / "rpart_trees.json").read_text())
@@ -38,29 +35,6 @@ TIES = {
     "mtcars.mse.depth3": 3,
     "mtcars.mse.depthNone": 7,
 }
-
-Data = tuple[NDArray[np.float64], NDArray[Any]]
-
-
-def _mtcars() -> Data:
-    table = pd.read_csv(GOLDEN / "mtcars.csv")
-    return table.drop(columns="mpg").to_numpy(np.float64), table["mpg"].to_numpy()
-
-
-def _numbers(name: str) -> Data:
-    if name == "mtcars":
-        return _mtcars()
-    if name == "diabetes":
-        return load_diabetes(return_X_y=True, scaled=False)  # type: ignore[no-any-return]
-    load = {"iris": load_iris, "breast_cancer": load_breast_cancer}[name]
-    return load(return_X_y=True)  # type: ignore[no-any-return]
-
-
-def _estimator(criterion: str, **parameters: Any) -> Any:
-    if criterion in ("mse", "anova"):
-        return DecisionTreeRegressor(max_bins=None, **parameters)
-    criterion = {"info": "entropy"}.get(criterion, criterion)
-    return DecisionTreeClassifier(criterion=criterion, max_bins=None, **parameters)
 
 
 def _walk(tree: Tree, facts: dict[str, Any], X: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
@@ -91,10 +65,10 @@ def _gain(facts: dict[str, Any], k: int) -> float:
 def _training(name: str) -> tuple[Any, Data, Data]:
     """Return (estimator, rows to train on, rows to score)."""
     data, criterion, depth = name.split(".")
-    X, y = _numbers(data)
+    X, y = numbers(data)
     train = np.arange(len(y)) % 3 != 2
     limit = None if depth == "depthNone" else int(depth.removeprefix("depth"))
-    model = _estimator(criterion, max_depth=limit)
+    model = estimator(criterion, max_depth=limit)
     return model, (X[train], y[train]), (X[~train], y[~train])
 
 
@@ -147,41 +121,6 @@ def test_scores_of_sklearn(name: str) -> None:
     assert model.fit(*train).score(*test) == pytest.approx(SKLEARN[name]["score"], abs=1e-12)
 
 
-def _expanded(name: str) -> pd.DataFrame:
-    """Return one row a person from a table of counts."""
-    counts = pd.read_csv(GOLDEN / f"{name}.csv")
-    return counts.loc[counts.index.repeat(counts["count"])].drop(columns="count")
-
-
-def _rpart_table(name: str) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Return (columns as rpart saw them, target)."""
-    if name in ("haireye", "titanic"):
-        table = _expanded(name)
-        target = table.columns[-1]
-    elif name == "weather_nominal":
-        table = pd.read_csv(BUNDLED / "play_tennis.csv")
-        table = table.rename(columns={"wind": "windy"})
-        table["windy"] = table["windy"].map({"weak": "FALSE", "strong": "TRUE"})
-        target = "play"
-    elif name == "mtcars":
-        table, target = pd.read_csv(GOLDEN / "mtcars.csv"), "mpg"
-    else:
-        X, y = _numbers(name)
-        names = {
-            "iris": ["sepal_length", "sepal_width", "petal_length", "petal_width"],
-            "diabetes": ["age", "sex", "bmi", "bp", *(f"s{i}" for i in range(1, 7))],
-        }
-        plain = [str(each).replace(" ", "_") for each in load_breast_cancer().feature_names]
-        return pd.DataFrame(X, columns=names.get(name, plain)), y
-    return table.drop(columns=target), table[target].to_numpy()
-
-
-def _rpart_limits(name: str) -> dict[str, int]:
-    if name.endswith("full"):
-        return {}
-    return {"min_samples_split": 20, "min_samples_leaf": 7}  # rpart's defaults
-
-
 def _left_levels(model: Any, m: int) -> set[str]:
     tree: Tree = model.grown_
     levels = model.schema_.levels[tree.feature[m]]
@@ -208,8 +147,8 @@ def _assert_rparts_split(model: Any, m: int, node: dict[str, Any]) -> bool:
 def test_trees_of_rpart(name: str) -> None:
     """rpart prunes what its cp refuses, so only its own nodes are compared."""
     data, criterion, _ = name.split(".")
-    X, y = _rpart_table(data)
-    model = _estimator(criterion, **_rpart_limits(name)).fit(X, y)
+    X, y = rpart_table(data)
+    model = estimator(criterion, **rpart_limits(name)).fit(X, y)
     tree: Tree = model.grown_
     nodes = {node["node"]: node for node in RPART[name]["nodes"]}
     bits = {"info": math.log(2.0)}.get(criterion, 1.0)  # rpart's entropy is in nats
@@ -242,7 +181,7 @@ def test_trees_of_rpart(name: str) -> None:
 
 
 def test_mtcars_by_the_book() -> None:
-    X, y = _rpart_table("mtcars")
+    X, y = rpart_table("mtcars")
     tree = DecisionTreeRegressor(max_depth=1, min_samples_leaf=7).fit(X, y).grown_
     sum_of_squares = tree.impurity[0] * 32
     assert sum_of_squares == pytest.approx(1126.047188, abs=1e-6)
@@ -258,7 +197,7 @@ def test_mtcars_by_the_book() -> None:
 
 
 def test_play_tennis_by_the_book() -> None:
-    X, y = _rpart_table("weather_nominal")
+    X, y = rpart_table("weather_nominal")
     outlook = X[["outlook"]]
     tree = DecisionTreeClassifier(max_depth=1).fit(outlook, y).grown_
     assert tree.impurity[0] == pytest.approx(0.459183673469, abs=1e-12)
@@ -305,7 +244,7 @@ def test_the_best_humidity_cut() -> None:
 
 def test_gini_and_entropy_of_outlook() -> None:
     """Every one of the three levels by itself, which only a multiway split has in one node."""
-    X, y = _rpart_table("weather_nominal")
+    X, y = rpart_table("weather_nominal")
     tree = DecisionTreeClassifier(criterion="entropy").fit(X[["outlook"]], y).grown_
     leaves = tree.first_child < 0
     left_over = (tree.n_rows[leaves] / 14) @ tree.impurity[leaves]
@@ -378,3 +317,19 @@ def test_subsets_of_means_by_brute_force() -> None:
         DecisionTreeRegressor(max_depth=1, categorical_features=[0]).fit(level[:, None], y).grown_
     )
     assert (tree.impurity[0] - tree.gain[0]) * 300 == pytest.approx(lowest, rel=1e-12)
+
+
+def test_feature_costs_of_rpart() -> None:
+    """rpart(cost = c(1, 1, 3)) divides the improvement by sex, 161.75, by three; it still wins."""
+    X, y = rpart_table("titanic")
+    model = DecisionTreeClassifier(min_samples_leaf=7, feature_costs=[1.0, 1.0, 3.0]).fit(X, y)
+    assert X.columns[model.grown_.feature[0]] == "sex"
+    assert model.grown_.gain[0] * 1316 / 3.0 == pytest.approx(53.9178722258695, rel=1e-12)
+    women = int(model.grown_.first_child[0]) + int(_left_levels(model, 0) == {"man"})
+    assert X.columns[model.grown_.feature[women]] == "class"
+    assert model.grown_.gain[women] * 1316 == pytest.approx(49.2645749013261, rel=1e-12)
+    dearer = DecisionTreeClassifier(feature_costs=[1.0, 1.0, 4.0]).fit(X, y)
+    assert X.columns[dearer.grown_.feature[0]] == "class"
+    assert dearer.grown_.gain[0] * 1316 == pytest.approx(51.9962842057356, rel=1e-12)
+    model = DecisionTreeClassifier(feature_costs=[2.0, 2.0, 2.0]).fit(X, y)
+    assert digest(model) == digest(DecisionTreeClassifier().fit(X, y))

@@ -3,7 +3,7 @@ import numpy as np
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.fitting import Setting, fit
-from vtree.predict import leaves
+from vtree.predict import leaves, totals
 
 
 def test_leaves_come_to_the_host_from_any_namespace(xp: Namespace) -> None:
@@ -25,3 +25,15 @@ def test_training_rows_arrive_where_they_were_counted() -> None:
     tree = fit(X, random.integers(0, 3, 80), Setting())
     counts = np.bincount(leaves(tree, X)[:, 0], minlength=tree.feature.size)
     np.testing.assert_array_equal(counts, np.where(tree.first_child < 0, tree.n_rows, 0))
+
+
+def test_totals_add_the_values_of_the_leaves(xp: Namespace) -> None:
+    random = np.random.default_rng(2)
+    X = np.round(random.normal(size=(90, 3)), 1)
+    y = random.integers(0, 3, 90)
+    forest = fit(X, y, Setting(max_depth=3), roots=[np.arange(90), np.arange(50), np.arange(20)])
+    found = totals(forest, xp.asarray(X), forest.value, np.zeros(3, dtype=np.int64), 3)
+    expected = np.zeros((90, 3))
+    for leaf in leaves(forest, X).T:
+        expected += forest.value[leaf]
+    assert_same_bits(xp.to_numpy(found), expected)

@@ -17,6 +17,7 @@ _HOME = {
     "export_text": "vtree.explain.text",
     "kernels": "vtree_kernels",
     "load": "vtree.estimators.persistence",
+    "prune": "vtree.estimators.pruning",
     "save": "vtree.estimators.persistence",
     "warmup": "vtree.machine",
 }

@@ -1,4 +1,4 @@
-"""Prediction: encoded rows → leaves. What a leaf answers is its row of `Tree.value`."""
+"""Prediction: encoded rows → leaves, or the sum of what their leaves answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,37 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.tree import Tree
+from vtree_kernels.accumulate import accumulate
 from vtree_kernels.traverse import traverse
+
+
+def totals(
+    tree: Tree,
+    values: Array,
+    value: NDArray[np.float64],
+    column: NDArray[np.int64],
+    n_columns: int,
+) -> Array:
+    """Return the sum over trees of the values of each row's leaf, (N, n_columns) float64.
+
+    values (N, F) as in `leaves`, whose namespace the answer is in; value (M, V) of the nodes;
+    column (T,): tree t adds to columns column[t] … column[t] + V − 1. Trees are added in order.
+    """
+    total: Array = accumulate(
+        values,
+        tree.root,
+        tree.feature,
+        tree.kind,
+        tree.threshold,
+        tree.first_child,
+        tree.missing_child,
+        tree.map_offset,
+        tree.branch_map,
+        value,
+        column,
+        n_columns,
+    )
+    return total
 
 
 def leaves(tree: Tree, values: Array) -> NDArray[np.int32]:

@@ -66,6 +66,7 @@ class Search(NamedTuple):
     monotone: NDArray[np.int8] | None  # (F,) −1, 0, 1
     min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
     uses_once: bool = False
+    feature_costs: Floats | None = None  # (F,) the gain of a split is worth that much less
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group."""
@@ -257,12 +258,15 @@ def _allowed(
 def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) -> Splits:
     """Choose each node's split among the features: largest gain, then lowest feature.
 
+    Where features have costs, the largest gain for its cost.
+
     found: one entry a group of `bins`, as `search_group` returns them.
     """
     candidates = _side_by_side(found, bins)
     allowed = feature_subset(search.draw, nodes.key, candidates.varies)
     gain = np.where(allowed, candidates.gain, -np.inf)
-    feature = np.argmax(gain, axis=1)
+    worth = gain if search.feature_costs is None else gain / search.feature_costs
+    feature = np.argmax(worth, axis=1)
     every = np.arange(feature.size)
     chosen = gain[every, feature]
     left = candidates.left[every, feature]

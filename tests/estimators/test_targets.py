@@ -12,6 +12,7 @@ from vtree.estimators.targets import (
     check_counts,
     check_span,
     class_codes,
+    codes_of,
     host,
     row_weights,
 )
@@ -114,3 +115,13 @@ def test_other_lengths() -> None:
 def test_arrays_come_to_the_host() -> None:
     assert isinstance(host(torch.tensor([1])), np.ndarray)
     assert host("as it is") == "as it is"
+
+
+def test_codes_of_known_classes() -> None:
+    classes = [np.array(["a", "b"], dtype=object), np.array([1, 5])]
+    y = np.array([["b", 1], ["a", 5]], dtype=object)
+    assert codes_of(y, classes, "y_val").tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match=r"y_val holds the classes \['z'\].*knows \['a', 'b'\]"):
+        codes_of(np.array([["z", 1]], dtype=object), classes, "y_val")
+    with pytest.raises(InputError, match="y_val has 1 columns, but the model was fitted to 2"):
+        codes_of(y[:, :1], classes, "y_val")

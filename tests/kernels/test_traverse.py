@@ -46,6 +46,25 @@ def _forest(n_trees: int, n_splits: int, seed: int = 0) -> Nodes:
     return (np.array(roots, np.int32), *arrays, np.array(maps, dtype=np.uint8))
 
 
+def _thresholds_only(n_trees: int, n_splits: int) -> Nodes:
+    """Draw trees whose rows go down together: numbers only, missing values left or right."""
+    draw = np.random.default_rng(n_splits)
+    per_tree = 2 * n_splits + 1
+    root = (np.arange(n_trees) * per_tree).astype(np.int32)
+    size = n_trees * per_tree
+    feature, first_child = np.full((2, size), -1, dtype=np.int32)
+    for start in root.tolist():
+        leaves = [start]
+        for split in range(n_splits):
+            node = leaves.pop(draw.integers(len(leaves)))
+            feature[node], first_child[node] = draw.integers(3), start + 1 + 2 * split
+            leaves += [first_child[node], first_child[node] + 1]
+    missing_child = np.where(feature < 0, -1, draw.integers(0, 2, size)).astype(np.int32)
+    threshold = draw.choice(SPECIAL[1:], size)
+    nothing = (np.full(size, -1), np.empty(0, dtype=np.uint8))
+    return root, feature, np.zeros(size, np.int8), threshold, first_child, missing_child, *nothing
+
+
 def _values(n_rows: int, dtype: Any = np.float64, seed: int = 1) -> NDArray[Any]:
     draw = np.random.default_rng(seed)
     numbers = draw.choice(SPECIAL, (n_rows, 2))
@@ -90,6 +109,17 @@ def test_twins_and_definition_agree(
     native = traverse.twin("cpu")(values, *nodes)
     assert native.dtype == np.int32
     assert_same_bits(native, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n_rows", "n_trees", "n_splits"), [(1001, 3, 40), (7, 1, 3), (8, 2, 1), (600, 20, 5)]
+)
+def test_rows_that_go_down_together_end_where_they_would_alone(
+    n_rows: int, n_trees: int, n_splits: int, dtype: Any
+) -> None:
+    nodes, values = _thresholds_only(n_trees, n_splits), _values(n_rows, dtype)
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, nodes))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -20,12 +20,18 @@ from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.errors import InputError, own_errors
 from vtree.estimators.devices import answer, place, working
-from vtree.estimators.limits import Amounts, ParameterError, amounts, feature_count
+from vtree.estimators.limits import (
+    Amounts,
+    ParameterError,
+    amounts,
+    feature_costs,
+    feature_count,
+)
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
 from vtree.predict import leaves
-from vtree.prune import cost_complexity_path, prune_cost_complexity
+from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.tables import Schema, encode_table, read_table
@@ -47,6 +53,7 @@ class Prepared(NamedTuple):
     targets: Targets
     n_rows: int  # of the table as it came
     total_weight: float
+    kept: NDArray[np.int64] | slice  # which rows of the table those of `values` are
 
 
 class TreeEstimator(BaseEstimator):
@@ -86,12 +93,14 @@ class TreeEstimator(BaseEstimator):
         """
         with (
             _unchanged_on_error(self),
-            threads(_thread_count(self.n_jobs)),
+            threads(thread_count(self.n_jobs)),
             working(self.device, X, release=True),
         ):
             data = self._prepare(X, y, sample_weight)
             self._remember(X, data)
-            self.grown_ = self._grow(data)
+            tree = self._grow(data)
+            # 0 is scikit-learn's "off": splits that gain nothing stay, too.
+            self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
             del data  # it holds memory of the device
         return self
 
@@ -119,8 +128,8 @@ class TreeEstimator(BaseEstimator):
             )
         return place(table.values, self.device), table.schema
 
-    def _grow(self, data: Prepared) -> Tree:
-        """Bin, grow, finish and prune."""
+    def _grow(self, data: Prepared, roots: list[NDArray[np.int64]] | None = None) -> Tree:
+        """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once."""
         criterion: Criterion = self._criteria[self.criterion]
         limits = amounts(self, data.n_rows, data.total_weight)
         bins = self._bin(data)
@@ -135,17 +144,21 @@ class TreeEstimator(BaseEstimator):
             draw,
             monotone,
             self.min_samples_category,
+            feature_costs=feature_costs(self.feature_costs, self.n_features_in_),
         )
         stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
         plan = Plan(search, stops, self.histogram_budget)
         if self.max_leaf_nodes is None:
-            grown, rows, branch_map = grow(bins, targets, plan, level_order)
+            grown, rows, branch_map = grow(bins, targets, plan, level_order, roots)
         else:
             order = BestFirst(self.max_leaf_nodes)
-            grown, rows, branch_map = grow(bins, targets, plan, order)
+            grown, rows, branch_map = grow(bins, targets, plan, order, roots)
             grown = order.trim(grown)
-        tree = finish(grown, rows, branch_map, targets, criterion)
-        return prune_cost_complexity(tree, self.ccp_alpha)
+        return self._finished(finish(grown, rows, branch_map, targets, criterion))
+
+    def _finished(self, tree: Tree) -> Tree:
+        """Return a grown tree with the values that the estimator answers."""
+        return tree
 
     def _bin(self, data: Prepared) -> Bins:
         levels = [-1 if each is None else each.size for each in data.schema.levels]
@@ -189,9 +202,13 @@ class TreeEstimator(BaseEstimator):
             )
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
-        with threads(_thread_count(self.n_jobs)), working(self.device, X):
-            values = self._encode(X)
-            return leaves(self.grown_, values)[:, 0]
+        with threads(thread_count(self.n_jobs)), working(self.device, X):
+            values = self._encode(X)  # first, for it tells whether there is a tree
+            return self._rest(self.grown_, values)
+
+    def _rest(self, tree: Tree, values: Array) -> NDArray[np.int32]:
+        """Return the node where each encoded row comes to rest in one tree, (N,)."""
+        return leaves(tree, values)[:, 0]
 
     def apply(self, X: Any, check_input: bool = True) -> Array:
         """Return the number of the leaf that each row comes to, (N,) int64."""
@@ -235,7 +252,7 @@ class TreeEstimator(BaseEstimator):
         """
         whole = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0})
         path = cost_complexity_path(whole.fit(X, y, sample_weight).grown_)
-        return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
+        return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
 
     def to_sklearn(self) -> Any:
         """Return scikit-learn's own estimator with this tree, for its plots and exports."""
@@ -284,7 +301,7 @@ def _least_gain(limits: Amounts, targets: Targets, criterion: Criterion) -> floa
     return wanted * (limits.total_weight / targets.weight_unit) / unit
 
 
-def _thread_count(n_jobs: int | None) -> int | None:
+def thread_count(n_jobs: int | None) -> int | None:
     """Return the most threads to use: −1 stands for all cores, −2 for all but one, and so on."""
     if n_jobs is None or n_jobs > 0:
         return n_jobs

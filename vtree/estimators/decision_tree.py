@@ -12,9 +12,16 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 
 from vtree import arrays
 from vtree.arrays import Array
+from vtree.costs import cheapest_class, without_costs
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.class_costs import (
+    altered_weights,
+    check_single_output,
+    cost_matrix,
+    prior_vector,
+)
 from vtree.estimators.devices import answer
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.targets import (
@@ -26,6 +33,7 @@ from vtree.estimators.targets import (
 )
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import class_targets, real_targets
+from vtree.tree import Tree
 
 
 def _kept_rows(
@@ -82,6 +90,14 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
         As in scikit-learn.
+    priors : None, "equal", (K,) numbers or dict, default None
+        The classes' shares among the cases to come, where those of y are not to be believed. They
+        sum to one, in the order of `classes_`.
+    costs : (K, K) numbers, optional
+        costs[i, j] is lost where class i is taken for class j; zeros on the diagonal. Growth sees
+        them as altered priors, and `predict` answers the class of least expected cost.
+    feature_costs : (F,) positive numbers, optional
+        What it costs to know each feature: gains are divided by it where the best is chosen.
     max_bins : int or None
         The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
     categorical_features : "from_dtype", None, mask, indices or names
@@ -129,6 +145,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         **CONSTRAINTS,
         "criterion": [StrOptions(set(CLASSIFICATION))],
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
+        "priors": [StrOptions({"equal"}), "array-like", dict, None],
+        "costs": ["array-like", None],
     }
 
     def __init__(
@@ -147,6 +165,9 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
+        priors: Any = None,
+        costs: Any = None,
+        feature_costs: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -168,6 +189,9 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.priors = priors
+        self.costs = costs
+        self.feature_costs = feature_costs
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
@@ -188,15 +212,30 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         self.classes_ = classes if several else classes[0]
         self.n_classes_ = np.asarray(n_classes) if several else n_classes[0]
         self.n_outputs_ = len(classes)
+        self._learn_costs()
+        weight = altered_weights(weight, codes[:, 0], self.priors_, self.costs_)
         values, kept = _kept_rows(values, weight)
         total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
         targets = class_targets(codes[kept], n_classes, None if weight is None else weight[kept])
-        return Prepared(values, schema, targets, labels.shape[0], total)
+        return Prepared(values, schema, targets, labels.shape[0], total, kept)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         if self.monotonic_cst is None:
             return None
         return _check_monotone(self.monotonic_cst, self, data)
+
+    def _learn_costs(self) -> None:
+        """Set `priors_` (K,) and `costs_` (K, K), each None if not given."""
+        check_single_output(self, self.n_outputs_)
+        self.priors_ = self.costs_ = None
+        if not isinstance(self.classes_, list):
+            self.priors_ = prior_vector(self.priors, self.classes_)
+            self.costs_ = cost_matrix(self.costs, self.classes_)
+
+    def _finished(self, tree: Tree) -> Tree:
+        if self.costs_ is None:
+            return tree
+        return tree._replace(value=without_costs(tree.value, self.costs_))
 
     def _class_counts(self) -> NDArray[np.int64]:
         return np.atleast_1d(np.asarray(self.n_classes_, dtype=np.int64))
@@ -219,10 +258,13 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         return logs if isinstance(self.classes_, list) else logs[0]
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the most frequent class of the row's leaf, (N,) or (N, outputs)."""
+        """Return the class that is most frequent in the row's leaf, (N,) or (N, outputs).
+
+        With `costs`, the one whose expected cost is least.
+        """
         shares = self._shares(X)
         if not isinstance(self.classes_, list):
-            return answer(self.classes_[np.argmax(shares[0], axis=1)], X)
+            return answer(self.classes_[cheapest_class(shares[0], self.costs_)], X)
         chosen = [
             own[np.argmax(share, axis=1)] for own, share in zip(self.classes_, shares, strict=True)
         ]
@@ -283,6 +325,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
+        feature_costs: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -310,6 +353,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.feature_costs = feature_costs
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
@@ -334,7 +378,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         kept_weight = None if weight is None else weight[kept]
         ranked = self.criterion in RANKED
         targets = real_targets(numbers[kept], kept_weight, centred=not poisson, ranked=ranked)
-        return Prepared(values, schema, targets, numbers.shape[0], total)
+        return Prepared(values, schema, targets, numbers.shape[0], total, kept)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         if self.monotonic_cst is None:

@@ -6,6 +6,8 @@ import math
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -13,7 +15,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
-from vtree.errors import InputError
+from vtree.errors import InputError, own_errors
 
 
 class ParameterError(InputError, InvalidParameterError):
@@ -54,6 +56,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "monotonic_cst": ["array-like", None],
+    "feature_costs": ["array-like", None],
     "max_bins": [Interval(Integral, 2, 65_535, closed="both"), None],
     "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
     "min_samples_category": [Interval(Integral, 1, None, closed="left")],
@@ -94,3 +97,25 @@ def feature_count(max_features: int | float | str | None, n_features: int) -> in
     if isinstance(max_features, Integral):
         return int(max_features)
     return max(1, int(float(max_features) * n_features))
+
+
+def feature_costs(costs: Any, n_features: int) -> NDArray[np.float64] | None:
+    """Return `feature_costs` as (F,) numbers, checked, or None.
+
+    Raises
+    ------
+    InputError
+        Other than a positive number a feature.
+    """
+    if costs is None:
+        return None
+    with own_errors("feature_costs"):
+        vector = np.asarray(costs, dtype=np.float64)
+    if vector.shape != (n_features,):
+        raise InputError(
+            f"feature_costs has the shape {vector.shape}, but X has {n_features} features; pass "
+            "one number a feature"
+        )
+    if not (np.isfinite(vector).all() and (vector > 0.0).all()):
+        raise InputError(f"feature_costs must be positive, got {vector.tolist()}")
+    return vector

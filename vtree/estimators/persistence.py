@@ -124,5 +124,7 @@ def _estimator(header: dict[str, Any], tree: Tree) -> Any:
         model.classes_ = classes
         counts = [own.size for own in per_output]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
+    if hasattr(model, "_learn_costs"):
+        model._learn_costs()
     model.grown_ = tree
     return model

@@ -111,6 +111,32 @@ def class_codes(y: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]
     return classes, np.stack(codes, axis=1).astype(np.int64)
 
 
+def codes_of(y: NDArray[Any], classes: list[NDArray[Any]], argument: str) -> NDArray[np.int64]:
+    """Return the numbers (N, outputs) that labels (N, outputs) have among the training classes.
+
+    Raises
+    ------
+    InputError
+        Another number of columns, or labels that training did not see.
+    """
+    if y.shape[1] != len(classes):
+        raise InputError(
+            f"{argument} has {y.shape[1]} columns, but the model was fitted to {len(classes)}"
+        )
+    codes = np.empty(y.shape, dtype=np.int64)
+    for output, known in enumerate(classes):
+        number = {label: code for code, label in enumerate(known.tolist())}
+        labels = y[:, output].tolist()
+        strangers = list(dict.fromkeys(label for label in labels if label not in number))
+        if strangers:
+            raise InputError(
+                f"{argument} holds the classes {strangers[:5]}, which training did not see; the "
+                f"model knows {known.tolist()[:20]}"
+            )
+        codes[:, output] = [number[label] for label in labels]
+    return codes
+
+
 def check_span(y: Floats) -> None:
     """Raise InputError if squares of differences in y, summed, may leave the range of float64."""
     low, high = y.min(axis=0), y.max(axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels
 
@@ -236,7 +237,7 @@ def _answer(model: Any, tree: Tree, node: int) -> str:
         shares = value.reshape(len(classes), -1)
         chosen = [str(own[np.argmax(share)]) for own, share in zip(classes, shares, strict=True)]
         return _short(", ".join(chosen), _LONGEST)
-    best = int(np.argmax(value))
+    best = int(cheapest_class(value[None], getattr(model, "costs_", None))[0])
     return f"{_short(str(classes[best]), _LONGEST - 5)} {value[best]:.0%}"
 
 
@@ -251,9 +252,10 @@ def _colours(model: Any, tree: Tree) -> list[Any]:
         return [colormaps["YlOrBr"](0.05 + 0.5 * share) for share in (first - first.min()) / span]
     n_classes = len(classes[0]) if isinstance(classes, list) else len(classes)
     shares = tree.value[:, :n_classes]
-    best = np.argmax(shares, axis=1)
+    best = cheapest_class(shares, getattr(model, "costs_", None))
     least = 1.0 / n_classes
-    purity = (shares.max(axis=1) - least) / (1.0 - least) if n_classes > 1 else np.ones(best.size)
+    own = np.take_along_axis(shares, best[:, None], axis=1)[:, 0]
+    purity = np.maximum(0.0, own - least) / (1.0 - least) if n_classes > 1 else np.ones(best.size)
     palette = np.asarray([colormaps["Set2"](number)[:3] for number in range(8)])[best % 8]
     strength = (0.15 + 0.75 * purity)[:, np.newaxis]
     return list(1.0 - strength * (1.0 - palette))

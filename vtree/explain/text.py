@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from vtree.costs import cheapest_class
 from vtree.tree import Tree, depth
 
 MOST_LEVELS = 8  # category names written out per branch before the rest is counted
@@ -103,7 +104,7 @@ def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
         shares = value.reshape(len(classes), -1)
         chosen = [str(own[np.argmax(share)]) for own, share in zip(classes, shares, strict=True)]
         return f"classes {', '.join(chosen)} ({n_rows} {rows})"
-    best = int(np.argmax(value))
+    best = int(cheapest_class(value[None], getattr(model, "costs_", None))[0])
     weight = tree.weight[node]
     own = round(float(value[best]) * n_rows) if weight == n_rows else None
     share = (

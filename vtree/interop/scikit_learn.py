@@ -23,7 +23,8 @@ def to_sklearn(model: Any) -> Any:
     Raises
     ------
     InputError
-        If the tree splits on categories, which scikit-learn's tree cannot hold.
+        If the tree splits on categories, which scikit-learn's tree cannot hold, or answers by
+        costs, which it does not know.
     """
     check_is_fitted(model)
     tree: Tree = model.grown_
@@ -34,6 +35,11 @@ def to_sklearn(model: Any) -> Any:
         raise InputError(
             f"the tree splits on categories ({', '.join(shown)}), which scikit-learn's tree "
             "cannot hold; encode these columns as numbers before fit to export the model"
+        )
+    if getattr(model, "costs_", None) is not None:
+        raise InputError(
+            "the model answers the class of least expected cost, and scikit-learn's tree the most "
+            "frequent one; fit without costs to export it"
         )
     is_classifier = hasattr(model, "classes_")
     kind = DecisionTreeClassifier if is_classifier else DecisionTreeRegressor

@@ -1,7 +1,7 @@
 """Minimal cost-complexity pruning (Breiman, Friedman, Olshen & Stone 1984, §3.3).
 
-R(t) is the risk of node t as a leaf, its weight times its impurity over the root's weight; R(T_t)
-that of the leaves below it. The weakest link has the least
+R(t) is the risk of node t as a leaf: its training errors, their costs, or its weight times its
+impurity; R(T_t) that of the leaves below it. The weakest link has the least
 
     g(t) = (R(t) − R(T_t)) / (leaves below t − 1),
 
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree.pruning.losses import Losses, impurities
 from vtree.tree import Tree, collapse, levels, parents, sum_upward
 
 Floats = NDArray[np.float64]
@@ -25,15 +26,19 @@ class Path(NamedTuple):
     """The nested subtrees, largest first."""
 
     alphas: Floats  # (P,) nondecreasing; alphas[0] is 0, for the whole tree
-    impurities: Floats  # (P,) total risk of the leaves of each subtree
-    cut_at: Floats  # (M,) the alpha from which each node is a leaf, ∞ where it never is split
+    risks: Floats  # (P,) total risk of the leaves of each subtree
+    cut_at: Floats  # (M,) the alpha from which each node is a leaf; 0 where it never is split
+    tolerance: float  # alphas this close are one
 
 
-def cost_complexity_path(tree: Tree) -> Path:
-    """Return the subtrees that minimise R(T) + alpha · leaves for growing alpha, of one tree."""
-    link = _Links(tree)
+def cost_complexity_path(tree: Tree, losses: Losses | None = None) -> Path:
+    """Return the subtrees that minimise R(T) + alpha · leaves for growing alpha, of one tree.
+
+    losses: R of each node, in whatever unit alpha shall have; None for the impurities.
+    """
+    link = _Links(tree, impurities(tree) if losses is None else losses)
     alpha = 0.0
-    alphas, impurities = [0.0], [float(link.risk_below[0])]
+    alphas, risks = [0.0], [float(link.risk_below[0])]
     tolerance = 1e-10 * float(link.risk[0])
     cut_at = np.where(tree.first_child >= 0, np.inf, 0.0)
     while link.heap:
@@ -45,18 +50,18 @@ def cost_complexity_path(tree: Tree) -> Path:
         link.cut(node)
         if alpha > alphas[-1] + tolerance or len(alphas) == 1:
             alphas.append(alpha)
-            impurities.append(float(link.risk_below[0]))
+            risks.append(float(link.risk_below[0]))
         else:
             alphas[-1] = alpha
-            impurities[-1] = float(link.risk_below[0])
-    return Path(np.asarray(alphas), np.maximum.accumulate(impurities), _downward(tree, cut_at))
+            risks[-1] = float(link.risk_below[0])
+    cuts = _downward(tree, cut_at)
+    return Path(np.asarray(alphas), np.maximum.accumulate(risks), cuts, tolerance)
 
 
-def prune_cost_complexity(tree: Tree, alpha: float) -> Tree:
-    """Return the smallest minimiser of R(T) + alpha · leaves; the tree itself for alpha = 0."""
-    if alpha <= 0.0:
-        return tree
-    return collapse(tree, (tree.first_child >= 0) & (cost_complexity_path(tree).cut_at > alpha))
+def prune_cost_complexity(tree: Tree, alpha: float, losses: Losses | None = None) -> Tree:
+    """Return the smallest minimiser of R(T) + alpha · leaves, see `cost_complexity_path`."""
+    path = cost_complexity_path(tree, losses)
+    return collapse(tree, path.cut_at > alpha + path.tolerance)
 
 
 def _downward(tree: Tree, cut_at: Floats) -> Floats:
@@ -71,10 +76,10 @@ def _downward(tree: Tree, cut_at: Floats) -> Floats:
 class _Links:
     """Risks and leaf counts below each node while subtrees are cut."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, losses: Losses) -> None:
         leaf = tree.first_child < 0
-        self.risk = tree.weight * tree.impurity / tree.weight[0]
-        self.risk_below = sum_upward(tree, np.where(leaf, self.risk, 0.0))
+        self.risk = losses.as_leaf
+        self.risk_below = sum_upward(tree, losses.at_rest)
         self.leaves = sum_upward(tree, leaf.astype(np.float64))
         self.parent = parents(tree)
         self.alive = ~leaf

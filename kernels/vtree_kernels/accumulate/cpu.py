@@ -1,0 +1,50 @@
+"""`accumulate` in Numba: a block of rows goes down all trees, then adds up its leaves' values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels import _threads
+from vtree_kernels.traverse.cpu import BLOCK, descend, prepared
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(total, values, root, nodes, value, column):  # type: ignore[no-untyped-def]
+    leaf = descend(values, root, nodes)
+    n_values = value.shape[1]
+    for t in range(root.size):
+        first = column[t]
+        for i in range(values.shape[0]):
+            for v in range(n_values):
+                total[i, first + v] += value[leaf[t, i], v]
+
+
+def accumulate(
+    values: NDArray[Any],
+    root: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    kind: NDArray[np.int8],
+    threshold: NDArray[np.float64],
+    first_child: NDArray[np.int32],
+    missing_child: NDArray[np.int32],
+    map_offset: NDArray[np.int64],
+    branch_map: NDArray[np.uint8],
+    value: NDArray[np.float64],
+    column: NDArray[np.int64],
+    n_columns: int,
+) -> NDArray[np.float64]:
+    """Return total (N, n_columns); see the package for the contract."""
+    total = np.zeros((values.shape[0], n_columns))
+    plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
+    nodes = prepared(values, root, *plain)
+
+    def block(index: int) -> None:
+        rows = slice(index * BLOCK, (index + 1) * BLOCK)
+        _add(total[rows], np.ascontiguousarray(values[rows]), root, nodes, value, column)
+
+    _threads.run(block, -(-values.shape[0] // BLOCK), work=values.shape[0] * root.size * 16)
+    return total

@@ -1,0 +1,192 @@
+"""Rows that a tree was not grown on: validation rows, and the parts of a cross-validation."""
+
+from __future__ import annotations
+
+import copy
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import PredefinedSplit, check_cv
+from sklearn.utils import check_consistent_length
+
+from vtree import arrays
+from vtree.costs import cheapest_class, prior_weight
+from vtree.errors import InputError, own_errors
+from vtree.estimators.base import Prepared, TreeEstimator, thread_count
+from vtree.estimators.class_costs import weight_like_training
+from vtree.estimators.targets import as_columns, codes_of, host, row_weights
+from vtree.pruning import (
+    Losses,
+    Part,
+    class_losses,
+    class_weights,
+    impurities,
+    real_losses,
+    training_losses,
+)
+from vtree.tree import Tree, collapse
+from vtree_kernels import threads
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Unseen(NamedTuple):
+    """N rows and where they come to rest in a tree."""
+
+    leaf: Integers  # (N,)
+    y: NDArray[Any]  # (N, outputs) class numbers, or real targets
+    weight: Floats  # (N,) as rows of training weigh
+
+
+def read_unseen(model: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> Unseen:
+    """Read validation rows; see `vtree.prune` for what may be wrong with them."""
+    is_classifier = hasattr(model, "classes_")
+    columns = as_columns(y, numeric=not is_classifier)
+    leaf = model._leaves(X).astype(np.int64)
+    with own_errors("X_val and y_val"):
+        check_consistent_length(leaf, columns)
+    weight = row_weights(sample_weight, None, columns, leaf.size)
+    if is_classifier:
+        codes = codes_of(columns, _classes(model), "y_val")
+        weight = weight_like_training(model, columns, weight)
+        columns = codes
+    elif columns.shape[1] != model.n_outputs_:
+        raise InputError(
+            f"y_val has {columns.shape[1]} columns, but the model was fitted to {model.n_outputs_}"
+        )
+    own = np.ones(leaf.size) if weight is None else weight
+    rows = np.flatnonzero(own > 0.0)
+    return Unseen(leaf[rows], columns[rows], own[rows])
+
+
+def unseen_losses(model: TreeEstimator, unseen: Unseen) -> Losses:
+    """Return the losses of unseen rows at the nodes of a model's tree."""
+    tree: Tree = model.grown_
+    if not hasattr(model, "classes_"):
+        deviance = model._criteria[model.criterion].deviance
+        return real_losses(tree, unseen.leaf, unseen.y, deviance, unseen.weight)
+    costs = costs_of(model)
+    labels = np.stack([cheapest_class(own, costs) for own in _blocks(model, tree)], axis=1)
+    return class_losses(tree, unseen.leaf, unseen.y, labels, unseen.weight, costs)
+
+
+def row_losses(model: TreeEstimator, y: NDArray[Any], value: Floats) -> Floats:
+    """Return what predicting from `value` (N, K) loses where y (N, outputs) is true, (N,)."""
+    if not hasattr(model, "classes_"):
+        loss: Floats = model._criteria[model.criterion].deviance(y, value).mean(axis=1)
+        return loss
+    costs = costs_of(model)
+    found = []
+    whole = np.reshape(value, (len(y), model.n_outputs_, -1))
+    for output, own in enumerate(np.moveaxis(whole, 1, 0)):
+        label = cheapest_class(own, costs)
+        wrong = y[:, output] != label
+        found.append(wrong.astype(np.float64) if costs is None else costs[y[:, output], label])
+    mean: Floats = np.mean(found, axis=0)
+    return mean
+
+
+def own_losses(model: TreeEstimator, tree: Tree) -> Losses:
+    """Return the losses of the training rows at the nodes of a tree of this model."""
+    if not hasattr(model, "classes_"):
+        return Losses(*(each * tree.weight[0] for each in impurities(tree)))
+    costs = costs_of(model)
+    weight = prior_weight(tree, costs)
+    parts = []
+    for own in _blocks(model, tree):
+        price = 1.0 - np.eye(own.shape[1]) if costs is None else costs
+        weights = class_weights(tree._replace(value=own), weight)
+        parts.append(training_losses(tree, weights, price))
+    return Losses(*(np.mean(each, axis=0) for each in zip(*parts, strict=True)))
+
+
+def parts_of(
+    model: TreeEstimator, X: Any, y: Any, sample_weight: Any, cv: Any
+) -> tuple[list[Part], NDArray[Any], Floats]:
+    """Grow a tree without each part of a table's rows, all of them in one frontier.
+
+    Returns (parts, y (N, outputs) as class numbers or reals, weight (N,)), N rows with a weight.
+    """
+    twin = copy.copy(model)
+    with threads(thread_count(model.n_jobs)):
+        data = twin._prepare(X, y, sample_weight)
+        _check_same_columns(model, data)
+        tests = _test_rows(cv, data, y, hasattr(model, "classes_"))
+        everything = np.arange(data.values.shape[0])
+        roots = [np.setdiff1d(everything, test) for test in tests]
+        if not all(root.size and test.size for root, test in zip(roots, tests, strict=True)):
+            raise InputError(f"cv={cv!r} leaves no rows to grow a tree on, or none to judge it by")
+        forest = twin._grow(data, roots)
+        xp = arrays.namespace(data.values)
+        parts = []
+        for number, test in enumerate(tests):
+            one = forest._replace(root=forest.root[[number]])
+            tree = collapse(one, one.first_child >= 0)
+            values = xp.take(data.values, arrays.like(test, data.values), axis=0)
+            leaf = twin._rest(tree, values).astype(np.int64)
+            parts.append(Part(tree, own_losses(twin, tree), leaf, test))
+    true = data.targets.identity
+    return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, _weight(twin, data)
+
+
+def _weight(model: TreeEstimator, data: Prepared) -> Floats:
+    """Return what the rows of training weigh where losses are counted, (N,)."""
+    targets = data.targets
+    weight = np.full(len(targets.identity), targets.weight_unit)
+    if targets.weight is not None:
+        weight *= targets.weight
+    costs = costs_of(model)
+    if costs is None:
+        return weight
+    plain: Floats = weight / costs.sum(axis=1)[targets.identity[:, 0].astype(np.int64)]
+    plain *= weight.sum() / plain.sum()
+    return plain
+
+
+def _check_same_columns(model: TreeEstimator, data: Prepared) -> None:
+    known, given = model.schema_.levels, data.schema.levels
+    same = len(known) == len(given) and all(
+        a is b if a is None or b is None else np.array_equal(a, b)
+        for a, b in zip(known, given, strict=True)
+    )
+    if not same:
+        raise InputError(
+            "X has other columns or categories than the table that model was fitted on; cross-"
+            "validation grows trees on that table again, so pass the same X, y and sample_weight"
+        )
+
+
+def _test_rows(cv: Any, data: Prepared, y: Any, is_classifier: bool) -> list[Integers]:
+    """Return the rows of `data` that each part leaves out, ascending."""
+    labels = np.asarray(host(y))
+    with own_errors("cv"):
+        if isinstance(cv, np.ndarray) or (
+            isinstance(cv, list | tuple) and all(isinstance(each, Integral) for each in cv)
+        ):
+            check_consistent_length(cv, labels)
+            cv = PredefinedSplit(cv)
+        splitter = check_cv(cv, labels, classifier=is_classifier)
+        tests = [test for _, test in splitter.split(np.zeros((data.n_rows, 1)), labels)]
+    place = np.full(data.n_rows, -1)
+    place[data.kept] = np.arange(data.values.shape[0])
+    return [np.sort(place[test][place[test] >= 0]) for test in tests]
+
+
+def _blocks(model: TreeEstimator, tree: Tree) -> list[Floats]:
+    """Return the class shares of nodes, one array (M, K) an output."""
+    counts = model._class_counts()
+    whole = tree.value.reshape(-1, counts.size, int(counts.max()))
+    return [whole[:, output, :count] for output, count in enumerate(counts.tolist())]
+
+
+def _classes(model: TreeEstimator) -> list[NDArray[Any]]:
+    return model.classes_ if isinstance(model.classes_, list) else [model.classes_]
+
+
+def costs_of(model: TreeEstimator) -> Floats | None:
+    """Return the costs of misclassification (K, K) that a model was fitted with."""
+    costs: Floats | None = getattr(model, "costs_", None)
+    return costs

@@ -1,5 +1,0 @@
-"""Pruning: functions from a `Tree` to a smaller one."""
-
-from vtree.prune.cost_complexity import Path, cost_complexity_path, prune_cost_complexity
-
-__all__ = ["Path", "cost_complexity_path", "prune_cost_complexity"]
