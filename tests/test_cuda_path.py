@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tests.cuda_host.emulation import emulated, on_device
 from tests.test_digests import Problem, problems
 from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
+from vtree.tree import depth
 
 Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
 
@@ -111,6 +112,19 @@ def test_launches_a_level_do_not_grow_with_its_nodes(estimator: Any) -> None:
         model = estimator(device="cuda", max_depth=8).fit(X, y)
     assert model.get_n_leaves() > 100
     assert max(map(device.launches.count, {"tiles", "direct", "derive", "scan"})) <= 8
+
+
+@pytest.mark.cuda_host
+def test_levels_in_slices_of_the_whole_budget() -> None:
+    X, y, _ = _table(CLASSES, n_rows=800)
+    X = X[:, :3].round(1)  # one group of features
+    bins = max(len(np.unique(column)) for column in X.T) + 2
+    node = 3 * bins * 3 * 4  # bytes: features, codes, classes
+    with emulated() as device:
+        model = CLASSES(device="cuda", histogram_budget=60 * node).fit(X, y)
+    widest = np.bincount(depth(model.grown_)).max()
+    assert widest > 60
+    assert device.launches.count("scan") <= 2 * model.get_depth()
 
 
 @pytest.mark.cuda_host

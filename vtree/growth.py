@@ -169,8 +169,10 @@ def _search(
 def _search_in_slices(grown: Grown, wanted: Integers, data: Data, plan: Plan) -> Splits:
     """Build and search as many nodes at a time as fit, one group of features after another."""
     bins, search = data.bins, plan.search
-    # Small slices stay nearer to the processor and cost nothing: a slice is many tasks.
-    step = nodes_that_fit(bins, data.rows.layout, plan.budget // 8)
+    # On the host small slices stay nearer to the processor and cost nothing: a slice is many
+    # tasks. Elsewhere the host waits for each.
+    shares = 8 if arrays.on_host(data.order) else 1
+    step = nodes_that_fit(bins, data.rows.layout, plan.budget // shares)
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]

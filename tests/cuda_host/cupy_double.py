@@ -26,11 +26,11 @@ class Array(np.ndarray[Any, Any]):
     """An array of a device: `get` is the only way from it to NumPy."""
 
     __module__ = "cupy"
-    number = 0  # of its device
+    home: Any = None  # its device
 
     @property
     def device(self) -> Any:
-        return SimpleNamespace(id=self.number)
+        return self.home
 
     @property
     def data(self) -> Any:
@@ -68,7 +68,7 @@ class Double:
             },
             memGetInfo=lambda: (3000, 9000),
         )
-        module.cuda = SimpleNamespace(runtime=runtime, Device=self._device)
+        module.cuda = SimpleNamespace(runtime=runtime, Device=functools.partial(Device, self))
         pool = SimpleNamespace(
             free_bytes=lambda: 70, free_all_blocks=lambda: self.calls.append(("free",))
         )
@@ -77,14 +77,22 @@ class Double:
 
     def _make(self, make: Any, *arguments: Any, **keywords: Any) -> Array:
         array: Array = make(*arguments, **keywords).view(Array)
-        array.number = self.current[-1]
+        array.home = Device(self, self.current[-1])
         return array
 
-    @contextmanager
-    def _device(self, number: int) -> Iterator[None]:
-        self.current.append(number)
-        yield
-        self.current.pop()
+
+class Device:
+    """A device, which is the current one inside `with`."""
+
+    def __init__(self, double: Double, number: int = 0) -> None:
+        self._double = double
+        self.id = number
+
+    def __enter__(self) -> None:
+        self._double.current.append(self.id)
+
+    def __exit__(self, *error: object) -> None:
+        self._double.current.pop()
 
 
 class _Module:
