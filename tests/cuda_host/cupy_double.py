@@ -28,6 +28,9 @@ class Array(np.ndarray[Any, Any]):
     __module__ = "cupy"
     home: Any = None  # its device
 
+    def __array_finalize__(self, of: Any) -> None:
+        self.home = getattr(of, "home", None)
+
     @property
     def device(self) -> Any:
         return self.home
@@ -56,7 +59,8 @@ class Double:
         """Return the module that is to be called cupy."""
         module: Any = ModuleType("cupy")
         module.ndarray = Array
-        for name in ("empty", "zeros", "asarray", "ascontiguousarray"):
+        module.asarray = functools.partial(self._make, np.array)  # never the host's own memory
+        for name in ("empty", "zeros", "ascontiguousarray"):
             setattr(module, name, functools.partial(self._make, getattr(np, name)))
         module.RawModule = functools.partial(_Module, self)
         runtime = SimpleNamespace(
