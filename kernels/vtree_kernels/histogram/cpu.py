@@ -9,47 +9,172 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._prefetch import AHEAD, prefetch
+from vtree_kernels._prefetch import prefetch
 from vtree_kernels.histogram.reference import Derived
+from vtree_kernels.histogram.words import (
+    BLOCK,
+    TILE,
+    add_block,
+    cell_count,
+    move_counts,
+    move_field,
+    needed_bits,
+    packing,
+)
 
 CHUNK = 65_536  # rows of one node per task: long enough to hide the reduction of a private copy
+LINE = 64  # bytes of a cache line
+UINT16 = 65_535  # what a count of rows can reach before it moves to the histogram
+
+# Rows per cell of one feature from which it pays to count by class and move the counts after.
+_MOVE = 8
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_classes(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
-    # `flat` is hist[node] as one line of cells; one add a row and feature is the whole work.
-    n_features, n_codes, n_statistics = shape
-    step, planes = np.uint64(n_codes * n_statistics), np.uint64(n_statistics)
-    all_codes = codes.reshape(-1)
-    # Of rows far apart, ask for the codes some rows ahead; those of dense rows come by themselves.
-    scattered = rows[end - 1] - rows[begin] > 2 * (end - begin)
-    for position in range(begin, end):
+def _find_codes(first, all_codes, rows, begin, n_rows, n_features, scattered):  # type: ignore[no-untyped-def]
+    """Write where the codes of a block of rows begin, and ask for those far apart."""
+    for i in range(n_rows):
+        at = np.intp(rows[begin + i]) * n_features
+        first[i] = np.uint64(at)
         if scattered:
-            prefetch(all_codes, np.intp(rows[min(position + AHEAD, end - 1)]) * n_features)
-        row = np.intp(rows[position])
-        cell = np.uint64(label[row, 0])
-        first = row * n_features
-        for g in range(n_features):
-            flat[cell + np.uint64(all_codes[first + g]) * planes] += 1
-            cell += step
+            for byte in range(0, n_features, LINE):
+                prefetch(all_codes, at + byte)
+            prefetch(all_codes, at + n_features - 1)
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_sums(flat, shape, codes, rows, begin, end, sums):  # type: ignore[no-untyped-def]
-    n_features, n_codes, n_statistics = shape
-    step, planes = np.uint64(n_codes * n_statistics), np.uint64(n_statistics)
+def _count_classes(hist, counts, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
+    """Count classes in uint16, class by class, and move them to hist before they overflow."""
+    n_features, n_codes, n_classes = hist.shape
+    stride = np.uint64(n_codes | 1)
     all_codes = codes.reshape(-1)
-    for position in range(begin, end):
-        prefetch(all_codes, np.intp(rows[min(position + AHEAD, end - 1)]) * n_features)
-        row = np.intp(rows[position])
-        value = sums[row, 0]
-        cell = np.uint64(0)
-        first = row * n_features
-        for g in range(n_features):
-            place = cell + np.uint64(all_codes[first + g]) * planes
-            flat[place] += 1
-            flat[place + np.uint64(1)] += value
-            cell += step
+    scattered = _scattered(rows, begin, end)
+    first, place = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+    one = np.ones(BLOCK, np.uint16)
+    since = 0
+    for block in range(begin, end, BLOCK):
+        n_rows = min(BLOCK, end - block)
+        _find_codes(first, all_codes, rows, block, n_rows, n_features, scattered)
+        for i in range(n_rows):
+            place[i] = np.uint64(label[rows[block + i], 0] * TILE) * stride
+        if since + n_rows > UINT16:
+            move_counts(hist, counts, n_classes, np.intp(stride))
+            since = 0
+        add_block(counts, all_codes, first, place, one, n_rows, n_features, n_classes, stride)
+        since += n_rows
+    move_counts(hist, counts, n_classes, np.intp(stride))
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_few(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
+    """Count classes of few rows in place: moving counts would take longer than counting."""
+    n_features, n_codes, n_classes = shape
+    planes, step = np.uint64(n_classes), np.uint64(n_codes * n_classes)
+    all_codes = codes.reshape(-1)
+    scattered = _scattered(rows, begin, end)
+    first, whole = np.empty(BLOCK, np.uint64), n_features // TILE
+    for block in range(begin, end, BLOCK):
+        n_rows = min(BLOCK, end - block)
+        _find_codes(first, all_codes, rows, block, n_rows, n_features, scattered)
+        for t in range(whole):
+            tile, left = np.uint64(t * TILE) * step, np.uint64(t * TILE)
+            for i in range(n_rows):
+                cell, code = tile + np.uint64(label[rows[block + i], 0]), first[i] + left
+                for g in range(TILE):
+                    own = cell + np.uint64(g) * step
+                    flat[own + np.uint64(all_codes[code + np.uint64(g)]) * planes] += 1
+        for g in range(whole * TILE, n_features):
+            own = np.uint64(g) * step
+            for i in range(n_rows):
+                code = np.uint64(all_codes[first[i] + np.uint64(g)])
+                flat[own + np.uint64(label[rows[block + i], 0]) + code * planes] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _scattered(rows, begin, end):  # type: ignore[no-untyped-def]
+    # The codes of dense rows come by themselves.
+    return rows[end - 1] - rows[begin] > 2 * (end - begin)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_words(  # type: ignore[no-untyped-def]
+    hist, codes, rows, begin, end, label, weight, sums, counted
+):
+    """Add what a row has for a cell as packed words, and move their fields in time."""
+    n_features, n_codes, n_statistics = hist.shape
+    stride = np.uint64(n_codes | 1)
+    first_class = np.intp(counted) + np.intp(weight.size > 0)
+    n_classes = n_statistics - first_class if label.shape[1] else 1
+    with_count = np.intp(counted or weight.size == 0)
+    bits = needed_bits(rows, begin, end, with_count, weight, sums)
+    fields, n_words, most = packing(bits)
+    cells = np.zeros((n_words, cell_count(n_features, n_classes, np.intp(stride))), np.int64)
+    all_codes, scattered = codes.reshape(-1), _scattered(rows, begin, end)
+    first, place = np.empty(BLOCK, np.uint64), np.zeros(BLOCK, np.uint64)
+    words = np.empty((n_words, BLOCK), np.int64)
+    size, since = min(BLOCK, most), 0
+    for block in range(begin, end, size):
+        n_rows = min(size, end - block)
+        _find_codes(first, all_codes, rows, block, n_rows, n_features, scattered)
+        if label.shape[1]:
+            for i in range(n_rows):
+                own = label[rows[block + i], 0] - first_class
+                place[i] = np.uint64(own * TILE) * stride
+        _pack(words, fields, rows, block, n_rows, with_count, weight, sums)
+        if since + n_rows > most:
+            _unpack(hist, cells, fields, label, weight, sums, counted, n_classes)
+            since = 0
+        for word in range(n_words):
+            own_cells, own = cells[word], words[word]
+            add_block(
+                own_cells, all_codes, first, place, own, n_rows, n_features, n_classes, stride
+            )
+        since += n_rows
+    _unpack(hist, cells, fields, label, weight, sums, counted, n_classes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _pack(words, fields, rows, begin, n_rows, with_count, weight, sums):  # type: ignore[no-untyped-def]
+    words[:, :n_rows] = 0
+    shift, word = np.int64(0), np.int64(-1)
+    weighted = np.intp(weight.size > 0)
+    for f in range(fields.shape[0]):
+        shift = shift + fields[f - 1, 1] if word == fields[f, 0] else np.int64(0)
+        word = fields[f, 0]
+        line = words[word]
+        j = f - with_count - weighted
+        for i in range(n_rows):
+            row = rows[begin + i]
+            value = sums[row, j] if j >= 0 else np.int64(1)
+            if f == with_count and weighted:
+                value = weight[row]
+            line[i] += value << shift
+
+
+@numba.njit(cache=True, nogil=True)
+def _unpack(hist, cells, fields, label, weight, sums, counted, n_classes):  # type: ignore[no-untyped-def]
+    weighted = np.intp(weight.size > 0)
+    with_count = np.intp(counted or not weighted)
+    first_class = np.intp(counted) + weighted
+    first_sum = hist.shape[2] - sums.shape[1]
+    for f in range(fields.shape[0]):
+        planes = np.empty((2, 2), np.int64)
+        n_planes = 0
+        j = f - with_count - weighted
+        if j >= 0:
+            planes[0] = first_sum + j, 0
+            n_planes = 1
+        else:
+            is_weight = f == with_count
+            if is_weight or counted:
+                planes[0] = np.intp(is_weight and counted), 0
+                n_planes = 1
+            if label.shape[1] and is_weight == (weighted > 0):
+                planes[n_planes] = first_class, 1
+                n_planes += 1
+        own, width = cells[fields[f, 0]], fields[f, 1]
+        move_field(hist, own, width, j >= 0, planes[:n_planes], n_classes, hist.shape[1] | 1)
+    cells[:] = 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -58,6 +183,7 @@ def _add_any(  # type: ignore[no-untyped-def]
 ):
     n_features, n_codes, n_statistics = shape
     first_sum = n_statistics - sums.shape[1]
+    weight_plane = np.intp(counted)
     for position in range(begin, end):
         row = rows[position]
         w = weight[row] if weight.size else 1
@@ -66,7 +192,7 @@ def _add_any(  # type: ignore[no-untyped-def]
             if counted:
                 flat[cell] += 1
             if weight.size:
-                flat[cell + 1] += w
+                flat[cell + weight_plane] += w
             for o in range(label.shape[1]):
                 flat[cell + label[row, o]] += w
             for j in range(sums.shape[1]):
@@ -74,23 +200,44 @@ def _add_any(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def _count_tasks(  # type: ignore[no-untyped-def]
+    hist, extra, codes, rows, tasks, first_task, last_task, label
+):
+    """Work through tasks (node, begin, end, private copy or −1) of classes without weights."""
+    shape = hist.shape[1:]
+    cells = cell_count(shape[0], shape[2], shape[1] | 1)
+    many = _MOVE * shape[1] * shape[2]
+    counts = np.zeros(
+        cells
+        if (tasks[first_task:last_task, 2] - tasks[first_task:last_task, 1]).max() >= many
+        else 0,
+        np.uint16,
+    )
+    for t in range(first_task, last_task):
+        node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
+        own = hist[node] if copy < 0 else extra[copy]
+        own[:] = 0
+        if end - begin >= many:
+            _count_classes(own, counts, codes, rows, begin, end, label)
+        elif begin < end:
+            _count_few(own.reshape(-1), shape, codes, rows, begin, end, label)
+
+
+@numba.njit(cache=True, nogil=True)
 def _add_tasks(  # type: ignore[no-untyped-def]
     hist, extra, codes, rows, tasks, first_task, last_task, label, weight, sums, counted
 ):
-    """Work through tasks (node, begin, end, private copy or −1)."""
+    """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
     shape = hist.shape[1:]
-    plain = weight.size == 0 and label.shape[1] + sums.shape[1] == 1
+    many = _MOVE * shape[1] * shape[2] if label.shape[1] else 1
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
-        flat = (hist[node] if copy < 0 else extra[copy]).reshape(-1)
-        flat[:] = 0
-        if begin == end:
-            continue
-        if plain and label.shape[1] == 1 and not counted:
-            _count_classes(flat, shape, codes, rows, begin, end, label)
-        elif plain and sums.shape[1] == 1 and counted:
-            _add_sums(flat, shape, codes, rows, begin, end, sums)
-        else:
+        own = hist[node] if copy < 0 else extra[copy]
+        own[:] = 0
+        if end - begin >= many and label.shape[1] <= 1:
+            _add_words(own, codes, rows, begin, end, label, weight, sums, counted)
+        elif begin < end:
+            flat = own.reshape(-1)
             _add_any(flat, shape, codes, rows, begin, end, label, weight, sums, counted)
 
 
@@ -152,14 +299,20 @@ def histogram(
     dtype = np.int64 if counted else np.int32
     n_derived = 0 if derived is None else derived.slot.size
     hist = np.empty((start.size + n_derived, *shape), dtype=dtype)
-    tasks = chunks(start, stop, CHUNK)
+    # A private copy is cleared and added up: so many rows that this does not show.
+    tasks = chunks(start, stop, max(CHUNK, 12 * n_codes * n_statistics))
     extra = np.empty((int(tasks[:, 3].max(initial=-1)) + 1, *shape), dtype=dtype)
     borders = batches(tasks, CHUNK // 8, each=n_codes * n_statistics // 8)
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
+    codes = np.ascontiguousarray(codes)
+    counts_alone = not counted and weight is None and label.shape[1] == 1 and sums.shape[1] == 0
 
     def batch(index: int) -> None:
         first, last = borders[index], borders[index + 1]
-        _add_tasks(hist, extra, codes, rows, tasks, first, last, label, weights, sums, counted)
+        if counts_alone:
+            _count_tasks(hist, extra, codes, rows, tasks, first, last, label)
+        else:
+            _add_tasks(hist, extra, codes, rows, tasks, first, last, label, weights, sums, counted)
 
     cells = int(np.prod(shape))
     work = int((stop - start).sum()) * codes.shape[1] + start.size * cells // 8

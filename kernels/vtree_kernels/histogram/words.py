@@ -1,0 +1,131 @@
+"""Packed words: all that a row adds to a cell, in as few integers as hold it exactly.
+
+    bit 63        49 48         15 14        0
+        ├ sum of targets ──────────┼ rows ───┤     one addition a row and feature adds both
+
+Each field has room for the sum over `2^room − 1` rows; before it can overflow, the fields are
+unpacked and added to the histogram. How many bits a row's values need is read off the rows
+themselves, so nothing is rounded and no caller has to promise anything.
+
+Cells lie by tile of features, class, feature and code, so that what a tile needs stays in the L1
+cache while a block of rows passes: ((tile * classes + class) * TILE + feature) * stride + code.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+TILE = 8  # features; their cells, 16 KB as packed words, stay in L1
+BLOCK = 1024  # rows whose codes stay in L2 while one tile after another is added
+
+_WORD = 62  # bits in use
+_LEAST_ROOM = 10  # fields share a word while more than 1,000 rows fit between two flushes
+
+
+@numba.njit(cache=True, nogil=True)
+def needed_bits(rows, begin, end, counted, weight, sums):  # type: ignore[no-untyped-def]
+    """Return the bits of one row's fields: the count if wanted, the weight if any, each sum."""
+    weighted = np.intp(weight.size > 0)
+    bits = np.zeros(counted + weighted + sums.shape[1], np.int64)
+    if weighted:
+        largest = np.int64(0)
+        for position in range(begin, end):
+            largest = max(largest, weight[rows[position]])
+        bits[counted] = _length(largest)
+    for j in range(sums.shape[1]):
+        largest = np.int64(0)
+        for position in range(begin, end):
+            largest |= abs(sums[rows[position], j])
+        bits[counted + weighted + j] = 1 + _length(largest)
+    return bits
+
+
+@numba.njit(cache=True, nogil=True)
+def _length(value):  # type: ignore[no-untyped-def]
+    length = 0
+    while value > 0:
+        value >>= 1
+        length += 1
+    return length
+
+
+@numba.njit(cache=True, nogil=True)
+def packing(bits):  # type: ignore[no-untyped-def]
+    """Return (word and width of each field (fields, 2), words, rows until a field may overflow)."""
+    fields = np.empty((bits.size, 2), np.int64)
+    words, used, inside, room = 0, 0, 0, 31
+    for f in range(bits.size):
+        if inside == 0 or (_WORD - used - bits[f]) // (inside + 1) < _LEAST_ROOM:
+            words, used, inside = words + 1, 0, 0
+        used, inside = used + bits[f], inside + 1
+        room = min(room, (_WORD - used) // inside)
+        fields[f, 0] = words - 1
+    fields[:, 1] = bits + room
+    return fields, words, (1 << room) - 1
+
+
+@numba.njit(cache=True, nogil=True)
+def add_block(  # type: ignore[no-untyped-def]
+    cells, all_codes, first, place, word, n_rows, n_features, n_classes, stride
+):
+    """Add word[i] for each of a block's rows, codes from all_codes[first[i]] on, class at place[i].
+
+    The loop over a tile has a constant length and unrolls; each addition is independent of the
+    others, so that what remains is one load-add-store an update.
+    """
+    whole = n_features // TILE
+    step = np.uint64(n_classes * TILE) * stride
+    for t in range(whole):
+        tile, left = np.uint64(t) * step, np.uint64(t * TILE)
+        for i in range(n_rows):
+            cell, code, value = tile + place[i], first[i] + left, word[i]
+            for g in range(TILE):
+                own = cell + np.uint64(g) * stride
+                cells[own + np.uint64(all_codes[code + np.uint64(g)])] += value
+    tile, left = np.uint64(whole) * step, np.uint64(whole * TILE)
+    for g in range(n_features - whole * TILE):
+        for i in range(n_rows):
+            own = tile + place[i] + np.uint64(g) * stride
+            cells[own + np.uint64(all_codes[first[i] + left + np.uint64(g)])] += word[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def cell_count(n_features, n_classes, stride):  # type: ignore[no-untyped-def]
+    """Return how many cells of one word `add_block` needs."""
+    return -(-n_features // TILE) * TILE * n_classes * stride
+
+
+@numba.njit(cache=True, nogil=True)
+def move_field(hist, cells, width, signed, planes, n_classes, stride):  # type: ignore[no-untyped-def]
+    """Add the lowest field of all cells to some planes of hist (G, B, S), and shift it out.
+
+    planes (P, 2): the plane of class 0, and 1 if each class has its own from there on.
+    """
+    n_features, n_codes = hist.shape[:2]
+    outside = np.int64(64 - width)
+    mask = np.int64((np.uint64(1) << np.uint64(width)) - np.uint64(1))
+    for g in range(n_features):
+        for c in range(n_classes):
+            at = (((g // TILE) * n_classes + c) * TILE + g % TILE) * stride
+            line = cells[at : at + n_codes]
+            for p in range(planes.shape[0]):
+                plane = planes[p, 0] + c * planes[p, 1]
+                for b in range(n_codes):
+                    value = (line[b] << outside) >> outside if signed else line[b] & mask
+                    hist[g, b, plane] += value
+            for b in range(n_codes):
+                value = (line[b] << outside) >> outside if signed else line[b] & mask
+                line[b] = (line[b] - value) >> width
+
+
+@numba.njit(cache=True, nogil=True)
+def move_counts(hist, cells, n_classes, stride):  # type: ignore[no-untyped-def]
+    """Add cells that only count to hist (G, B, K), and clear them."""
+    n_features, n_codes = hist.shape[:2]
+    for g in range(n_features):
+        for c in range(n_classes):
+            at = (((g // TILE) * n_classes + c) * TILE + g % TILE) * stride
+            for b in range(n_codes):
+                hist[g, b, c] += np.int32(cells[at + b])
+                cells[at + b] = 0
