@@ -72,6 +72,7 @@ step compare 120 "$python" bench/compare.py --rows 1000000 100000 --features 28 
     --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
 kernel route 40
 kernel bincode 40
+kernel differ 20
 kernel traverse 40
 printf '\n%d of the steps failed or were stopped; %d s in all\n' "$failures" "$SECONDS" \
     | tee -a "$summary"

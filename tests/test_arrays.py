@@ -4,7 +4,9 @@ from array_api_compat import is_torch_namespace
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.cupy_double import Device, cupy_double
 from vtree import arrays
+from vtree_kernels import cuda
 
 
 def test_numpy_and_back(xp: Namespace) -> None:
@@ -51,3 +53,14 @@ def test_accelerators_are_not_the_host(place: str, monkeypatch: pytest.MonkeyPat
     assert arrays.on_host(np.zeros(1))
     monkeypatch.setattr(arrays, "device", lambda array: place)
     assert not arrays.on_host(np.zeros(1))
+
+
+def test_the_device_of_a_cupy_array_is_the_current_one_in_each_thread(xp: Namespace) -> None:
+    with cupy_double() as double:
+        with Device(double, 1):
+            array = cuda.device(1).zeros(3, np.float64)
+        assert double.current == [0]
+        with arrays.at_home(array):
+            assert double.current == [0, 1]
+        with arrays.at_home(xp.asarray(np.zeros(3))):
+            assert double.current == [0]

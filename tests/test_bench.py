@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LEARNERS = ("--learners", "vtree", "sklearn")
 RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_bincode": ((), ("kernels", "binning")),
+    "bench_differ": ((), ("kernels",)),
     "bench_histogram": (("--only", "28 features"), ("kernels",)),
     "bench_route": ((), ("kernels",)),
     "bench_scan": ((), ("kernels",)),
@@ -91,6 +92,7 @@ def test_a_wrong_twin_is_not_measured(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 GPU_CASES = {
     "bincode": "31 bins",
+    "differ": "4,096 nodes",
     "histogram": "2 classes, 28 features, root",
     "route": "64 nodes",
     "scan": "squared_error, 250",
@@ -112,8 +114,8 @@ def test_a_gpu_is_measured_beside_the_cpu(
         options = harness.command_line("")
         harness.bench(getattr(script, name), "update", script.CASES, options, script.ON_GPU)
     rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
-    where = [(row["backend"], row["threads"]) for row in rows]
-    assert where == [("cpu", 1), ("cpu", 2), ("cuda", None)]
+    where = {(row["backend"], row["threads"]) for row in rows}
+    assert where == {("cpu", 1), ("cpu", 2), ("cuda", None)}
     assert all(row["equals_reference"] and row["floor_ns"] > 0 for row in rows)
     assert "| × its memory's floor |" in capsys.readouterr().out
 

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
-from tests.cuda_host.emulation import emulated
+from tests.cuda_host.emulation import emulated, on_device
+from tests.test_digests import Problem, problems
 from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
+from vtree.tree import depth
 
 Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
 
@@ -92,6 +95,15 @@ def test_odd_tables(case: str, cuda: str | int) -> None:
 
 
 @pytest.mark.cuda_host
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(problems())
+def test_any_problem(problem: Problem) -> None:
+    expected = problem.fingerprint()
+    with emulated(7):
+        assert problem.fingerprint(asarray=on_device) == expected
+
+
+@pytest.mark.cuda_host
 @pytest.mark.parametrize("estimator", [CLASSES, REALS])
 def test_launches_a_level_do_not_grow_with_its_nodes(estimator: Any) -> None:
     X, y, _ = _table(estimator, n_rows=2000)
@@ -100,6 +112,19 @@ def test_launches_a_level_do_not_grow_with_its_nodes(estimator: Any) -> None:
         model = estimator(device="cuda", max_depth=8).fit(X, y)
     assert model.get_n_leaves() > 100
     assert max(map(device.launches.count, {"tiles", "direct", "derive", "scan"})) <= 8
+
+
+@pytest.mark.cuda_host
+def test_levels_in_slices_of_the_whole_budget() -> None:
+    X, y, _ = _table(CLASSES, n_rows=800)
+    X = X[:, :3].round(1)  # one group of features
+    bins = max(len(np.unique(column)) for column in X.T) + 2
+    node = 3 * bins * 3 * 4  # bytes: features, codes, classes
+    with emulated() as device:
+        model = CLASSES(device="cuda", histogram_budget=60 * node).fit(X, y)
+    widest = np.bincount(depth(model.grown_)).max()
+    assert widest > 60
+    assert device.launches.count("scan") <= 2 * model.get_depth()
 
 
 @pytest.mark.cuda_host

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import vtree
+from tests.cuda_host.emulation import emulated
 from vtree.machine import Backend
 from vtree_kernels import mode as mode_now
 
@@ -68,3 +69,10 @@ def test_warming_up_changes_no_switch(mode: str, monkeypatch: pytest.MonkeyPatch
     with vtree.kernels(mode):
         vtree.warmup()
     assert fitted and set(fitted) == {"native"}
+
+
+@pytest.mark.cuda_host
+def test_a_gpu_is_warmed_up_too() -> None:
+    with emulated() as device:
+        vtree.warmup()
+    assert {"encode", "tiles", "scan", "move"} <= set(device.launches)

@@ -17,7 +17,9 @@ def _impure(targets: Targets, borders: list[int], order: NDArray[np.int32] = ROW
         for row in order[start[node] : stop[node]]:
             total[node, 0] += 1
             total[node, targets.label[row]] += 1
-    return [bool(each) for each in impure(total, start, stop, order, targets)]
+    identity = targets.identity if targets.sums.shape[1] else None
+    found = impure(total, start, stop, order, targets.layout, identity)
+    return [bool(each) for each in found]
 
 
 def test_classes() -> None:
@@ -45,7 +47,8 @@ def test_the_order_of_rows_says_whose_they_are(xp: Namespace) -> None:
     order = xp.asarray(np.array([0, 2, 4, 1, 3, 5], dtype=np.int32))
     start, stop = np.array([0, 3, 2]), np.array([3, 6, 4])
     total = np.zeros((3, 2), dtype=np.int64)
-    assert impure(total, start, stop, order, targets).tolist() == [False, False, True]
+    found = impure(total, start, stop, order, targets.layout, xp.asarray(targets.identity))
+    assert found.tolist() == [False, False, True]
 
 
 def test_no_nodes() -> None:

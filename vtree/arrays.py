@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import array_api_compat
@@ -37,6 +38,14 @@ def on_host(array: Array) -> bool:
     return "cpu" in place or not any(
         name in place for name in ("cuda", "gpu", "mps", "xpu", "device(")
     )
+
+
+def at_home(array: Array) -> AbstractContextManager[Any]:
+    """Make the device of a CuPy array the current one, which is a matter of each thread."""
+    if array_api_compat.is_cupy_array(array):
+        device: AbstractContextManager[Any] = array.device
+        return device
+    return nullcontext()
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

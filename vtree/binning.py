@@ -96,14 +96,17 @@ def bin_table(
     cuts: list[_Cuts] = [(np.empty(0), None)] * n_levels.size
 
     def cut(feature: int) -> None:
+        with arrays.at_home(values):
+            cuts[feature] = cuts_of(feature)
+
+    def cuts_of(feature: int) -> _Cuts:
         column = values[:, feature]
         if n_levels[feature] >= 0:
-            cuts[feature] = (np.arange(n_levels[feature] - 1) + 0.5, None)
-        elif max_bins is None:
-            cuts[feature] = _exact_bins(column, names[feature] if names else f"column {feature}")
-        else:
-            own = None if part is None else part[:, feature]
-            cuts[feature] = _numeric_bins(column, weight, own, part_weight, max_bins)
+            return np.arange(n_levels[feature] - 1) + 0.5, None
+        if max_bins is None:
+            return _exact_bins(column, names[feature] if names else f"column {feature}")
+        own = None if part is None else part[:, feature]
+        return _numeric_bins(column, weight, own, part_weight, max_bins)
 
     run_tasks(cut, n_levels.size, work=n_levels.size * sample.size * 2)
     edges = [own for own, _ in cuts]

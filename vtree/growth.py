@@ -142,9 +142,8 @@ def _may_split(grown: Grown, frontier: Integers, data: Data, plan: Plan) -> Inte
     if stops.max_depth is not None:
         may &= grown.depth[frontier] < stops.max_depth
     frontier = frontier[may]
-    mixed = impure(
-        grown.total[frontier], grown.start[frontier], grown.stop[frontier], data.order, targets
-    )
+    nodes = (grown.total[frontier], grown.start[frontier], grown.stop[frontier])
+    mixed = impure(*nodes, data.order, targets.layout, data.rows.identity)
     return frontier[mixed]
 
 
@@ -152,7 +151,8 @@ def _search(
     grown: Grown, wanted: Integers, kept: _Kept | None, data: Data, plan: Plan
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
-    few = grown.total[wanted, 0] <= plan.few_rows
+    # On a device launches cost more than cells.
+    few = (grown.total[wanted, 0] <= plan.few_rows) & arrays.on_host(data.order)
     if few.all():
         return _search_in_slices(grown, wanted, data, plan, few_rows=True), wanted, None
     if few.any():
@@ -192,9 +192,11 @@ def _search_in_slices(
     """Search as many nodes at a time as fit, one group of features after another."""
     bins, search = data.bins, plan.search
     needs = [search.needs_sums(group, few_rows=few_rows) for group in bins.groups]
-    # Small slices stay nearer to the processor and cost nothing: a slice is many tasks.
     built = [group for group, needed in zip(bins.groups, needs, strict=True) if needed]
-    step = nodes_that_fit(built, bins.n_bins.size, data.rows.layout, plan.budget // 8)
+    # On the host small slices stay nearer to the processor and cost nothing: a slice is many
+    # tasks. Elsewhere the host waits for each.
+    shares = 8 if arrays.on_host(data.order) else 1
+    step = nodes_that_fit(built, bins.n_bins.size, data.rows.layout, plan.budget // shares)
     parts = []
     for first in range(0, wanted.size, step):
         nodes = wanted[first : first + step]

@@ -33,6 +33,7 @@ class Rows(NamedTuple):
     weight: Array | None  # (N,)
     sums: Array  # (N, O)
     layout: Layout
+    identity: Array | None = None  # (N, O) of real targets, equal exactly where these are
     ranks: Ranks | None = None
 
 
@@ -42,11 +43,13 @@ def rows_of(targets: Targets, example: Array) -> Rows:
     ranks = targets.ranks
     if ranks is not None:
         ranks = Ranks(*(arrays.like(field, example) for field in ranks))
+    reals = targets.sums.shape[1] > 0
     return Rows(
         arrays.like(targets.label - np.int32(targets.layout.implied), example),
         weight,
         arrays.like(targets.sums, example),
         targets.layout,
+        arrays.like(targets.identity, example) if reals else None,
         ranks,
     )
 

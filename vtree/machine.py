@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
-from vtree_kernels import available_threads, kernels
+from vtree_kernels import available_threads, cuda, kernels
 
 
 class Backend(NamedTuple):
@@ -84,20 +86,37 @@ def _cuda_device() -> str:
 def warmup() -> None:
     """Compile the kernels (or fetch them from the disk cache) before the first fit needs them.
 
-    Numba keeps what it compiles in `__pycache__` beside the kernels, or under NUMBA_CACHE_DIR.
+    Numba keeps what it compiles in `__pycache__` beside the kernels, or under NUMBA_CACHE_DIR;
+    CuPy, where there is a GPU, in ~/.cupy/kernel_cache.
     """
     rows = np.arange(600.0)
     narrow = np.stack([rows % 7, rows % 5], axis=1)
+    with kernels("native"):
+        _fit_and_predict(narrow, "cpu")
+        if _has_cuda():
+            # As many columns as the tiles of tables of any width have.
+            _fit_and_predict(np.tile(narrow, 12), "cuda")
+
+
+def _has_cuda() -> bool:
+    try:
+        return cuda.count_devices() > 0
+    except Exception:  # CuPy is missing, or broken in a way of its own
+        return False
+
+
+def _fit_and_predict(table: NDArray[np.float64], device: str) -> None:
+    """Run every kernel of single trees on `device`, once for each type it is compiled for."""
+    rows = np.arange(float(table.shape[0]))
     weight = 1.0 + rows % 2
     label = (rows % 3).astype(np.int64)
-    with kernels("native"):
-        for table in (narrow, narrow.astype(np.float32)):
-            for criterion in ("gini", "entropy"):
-                model = DecisionTreeClassifier(criterion=criterion, max_depth=2)
-                model.fit(table, label).predict(table)
-            regressor = DecisionTreeRegressor(max_depth=2)
-            regressor.fit(table, rows).predict(table)
-        DecisionTreeClassifier(max_depth=2).fit(narrow, label, sample_weight=weight)
-        DecisionTreeRegressor(max_depth=2).fit(narrow, rows, sample_weight=weight)
-        # 600 bins: the kernels for wide codes
-        DecisionTreeClassifier(max_depth=2, max_bins=600).fit(rows[:, None], label)
+    classifier = partial(DecisionTreeClassifier, max_depth=2, device=device)
+    regressor = partial(DecisionTreeRegressor, max_depth=2, device=device)
+    for each in (table, table.astype(np.float32)):
+        for criterion in ("gini", "entropy"):
+            classifier(criterion=criterion).fit(each, label).predict(each)
+        regressor().fit(each, rows).predict(each)
+    classifier().fit(table, label, sample_weight=weight)
+    regressor().fit(table, rows, sample_weight=weight)
+    # 600 bins: the kernels for wide codes
+    classifier(max_bins=600).fit(rows[:, None], label)

@@ -30,7 +30,10 @@ def missing() -> str | None:
 
 
 def compiled(text: str, options: tuple[str, ...], architecture: str) -> bytes:
-    """Return the machine code, a cubin; CompileError with the log, for warnings too."""
+    """Return machine code, or PTX for a virtual architecture ("compute_80").
+
+    CompileError with the compiler's log, for warnings too.
+    """
     nvrtc, program = _nvrtc(), ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"cuda.cu", 0, None, None)
     try:
@@ -41,7 +44,7 @@ def compiled(text: str, options: tuple[str, ...], architecture: str) -> bytes:
         log = _read(nvrtc, program, "ProgramLog").rstrip(b"\0").decode()
         if failed or log.strip():
             raise CompileError(log)
-        return _read(nvrtc, program, "CUBIN")
+        return _read(nvrtc, program, "CUBIN" if architecture.startswith("sm") else "PTX")
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 

@@ -6,11 +6,13 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from tests.fitting import Setting, fit
 from vtree.predict import leaves
 from vtree.tree import Tree
 from vtree_kernels._threads import threads
 from vtree_kernels.accumulate import accumulate
+from vtree_kernels.accumulate import cuda as accumulate_cuda
 
 
 def _forest(n_trees: int) -> tuple[NDArray[np.float64], Tree]:
@@ -54,3 +56,19 @@ def test_twins_and_definition_agree(name: str, n_rows: int, xp: Namespace) -> No
     for count in (1, 4):
         with threads(count):
             assert_same_bits(accumulate.twin("cpu")(X, *nodes), expected)
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 300, 1 << 24])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_cuda_agrees(
+    name: str, rows_at_once: int, cuda: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_values, place, n_columns = LAYOUTS[name]
+    X, tree = _forest(5)
+    X, tree = X[: 7 if rows_at_once == 1 else 700], tree._replace(root=tree.root[: len(place)])
+    monkeypatch.setattr(accumulate_cuda, "LEAVES", 5 * rows_at_once)
+    value = np.random.default_rng(1).normal(size=(tree.feature.size, n_values))
+    nodes = (*_arguments(tree), value, np.array(place, dtype=np.int64), n_columns)
+    for rows in (X, X[:0]):
+        found = to_host(accumulate.twin("cuda")(on_device(rows), *nodes))
+        assert_same_bits(found, accumulate.twin("cpu")(rows, *nodes))

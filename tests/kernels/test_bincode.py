@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.emulation import emulated, on_device, strict, to_host
+from vtree_kernels._cuda import PITCH, device_of
 from vtree_kernels.bincode import bincode
 
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 1.0]
@@ -160,6 +161,17 @@ def test_cuda_agrees(name: str) -> None:
     codes = _on_cuda(*arguments)
     assert codes.dtype == arguments[4]
     assert_same_bits(codes, bincode.reference(*arguments))
+
+
+@pytest.mark.parametrize("n_columns", [1, 32, 33])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_keeps_rows_of_codes_in_sectors(n_columns: int) -> None:
+    for n_edges in (9, 300):
+        values, columns, edges, offsets, codes_dtype = _columns(n_columns, n_edges, n_rows=4)
+        own = on_device(values), columns, on_device(edges), offsets, codes_dtype
+        codes = bincode.twin("cuda")(*own)
+        pitch = device_of(codes).strides(codes)[0] * np.dtype(codes_dtype).itemsize
+        assert pitch % PITCH == 0 and pitch - PITCH < n_columns * np.dtype(codes_dtype).itemsize
 
 
 @pytest.mark.parametrize("layout", ["fortran", "strided", "reversed"])

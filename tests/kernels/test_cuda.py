@@ -4,13 +4,16 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 
 import vtree_kernels
 from tests.cuda_host import nvrtc
+from tests.cuda_host.cupy_double import OPT_IN, cupy_double
 from tests.cuda_host.emulation import ORDERS, HostError, emulated, on_device, to_host
 from vtree_kernels import _cuda
+from vtree_kernels.histogram import histogram
 
 PACKAGES = sorted(path.parent.name for path in Path(vtree_kernels.__path__[0]).glob("*/cuda.cu"))
 VARIANTS = [
@@ -184,3 +187,68 @@ def test_block_counts_and_types() -> None:
     assert _cuda.blocks_for(10**6, 1, most=12) == 12
     assert _cuda.c_type(np.uint8) == "unsigned char"
     assert _cuda.c_type(np.dtype("int64")) == "long long"
+
+
+@pytest.mark.cuda_host
+def test_a_launch_by_way_of_cupy() -> None:
+    text = (
+        SUM
+        + """
+extern "C" __global__ void turn(unsigned short *values) {
+    extern __shared__ unsigned short own[];
+    own[threadIdx.x] = values[threadIdx.x];
+    __syncthreads();
+    values[threadIdx.x] = own[blockDim.x - 1 - threadIdx.x];
+}"""
+    )
+    with cupy_double() as double:
+        assert _cuda.count_devices() == 2
+        there = _cuda.device(1)
+        assert (there.processors, there.shared_bytes) == (5, OPT_IN)
+        values = there.upload(np.arange(64, dtype=np.uint16))
+        assert _cuda.device_of(values) is there is _cuda.owner(values)
+        assert _cuda.owner(np.zeros(3)) is None
+        kernels = there.compiled("sample", text, _cuda.OPTIONS)
+        for _ in range(2):
+            kernels.launch("turn", 1, 64, values, shared=60 * 1024)  # more than is given unasked
+        kernels.launch("sum", (0, 5), 32)  # an empty grid is no launch
+        assert there.download(values).tolist() == list(range(64))
+        launch = ("turn", 1, (1, 1, 1), (64, 1, 1))
+        assert double.calls == [("get", "turn"), launch, launch]
+
+
+@pytest.mark.cuda_host
+def test_memory_by_way_of_cupy() -> None:
+    with cupy_double() as double:
+        there = _cuda.device(0)
+        pitched = there.pitched(3, 5, np.uint8)
+        assert pitched.shape == (3, 5)
+        assert there.strides(pitched) == (32, 1)
+        assert there.address(pitched) == pitched.ctypes.data
+        assert there.contiguous(pitched).flags.c_contiguous
+        assert not there.download(there.zeros((2, 2), np.int64)).any()
+        assert there.free_bytes() == 3070
+        there.release()
+        assert double.calls == [("free",)]
+        assert double.current == [0]
+
+
+@pytest.mark.cuda_host
+def test_a_kernel_by_way_of_cupy() -> None:
+    draw = np.random.default_rng(0)
+    codes = draw.integers(0, 200, (900, 20), dtype=np.uint8)
+    rows = np.arange(900, dtype=np.int32)
+    label = draw.integers(0, 3, (900, 1), dtype=np.int32)
+    nodes = (np.array([0, 800]), np.array([800, 890]))
+    sums = np.empty((900, 0), dtype=np.int64)
+    expected = histogram.reference(codes, rows, *nodes, label, None, sums, 201, 3, False)
+    with cupy_double():
+        there = _cuda.device(1)
+        own = [there.upload(each) for each in (codes, rows, label, sums)]
+        found = histogram(own[0], own[1], *nodes, own[2], None, own[3], 201, 3, False)
+        np.testing.assert_array_equal(there.download(found), expected)
+
+
+def test_names_of_types_of_other_libraries() -> None:
+    assert _cuda.numpy_dtype(array_api_strict.uint16) == np.uint16
+    assert _cuda.c_type(array_api_strict.float32) == "float"

@@ -1,3 +1,4 @@
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host import nvrtc
 from tests.cuda_host.emulation import ORDERS, emulated, on_device, strict, to_host
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
@@ -250,3 +252,15 @@ def test_cuda_indices_beyond_two_to_the_31(tmp_path: Path) -> None:
             else:
                 kernels.launch(name, 1, 32, *table, task, np.int32(1), *rest, strict(hist))
             np.testing.assert_array_equal(hist[node, 0], expected, name)
+
+
+@pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))
+@pytest.mark.parametrize("index", range(len(histogram_cuda.VARIANTS)))
+def test_cuda_adds_to_shared_memory_natively(index: int) -> None:
+    # Those of floats and of 64 bits are loops of compare-and-swap, several times slower.
+    options = [f"-D{name}={value}" for name, value in histogram_cuda.VARIANTS[index].items()]
+    source = _cuda.source_of("histogram")
+    text = nvrtc.compiled(source, (*_cuda.OPTIONS, *options), "compute_80").decode()
+    found = set(re.findall(r"\b(?:atom|red)\.shared\.[\w.]+", text))
+    assert found == {"atom.shared.add.u32"}
+    assert "atom.global.cas" not in text

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
-from tests.cuda_host.emulation import emulated, on_device, strict, to_host
+from tests.cuda_host.emulation import HostDevice, emulated, on_device, strict, to_host
 from vtree_kernels._threads import threads
 from vtree_kernels.partition.cpu import CHUNK
 from vtree_kernels.route import route
@@ -143,3 +143,13 @@ def test_cuda_reads_codes_beyond_two_to_the_31(tmp_path: Path) -> None:
         arguments = (on_device(rows), np.array([0]), np.array([5]), strict(codes), *rule)
         found = to_host(route.twin("cuda")(*arguments)[0])
     assert found.tolist() == [2, 40_001, 1, n_rows - 1, 40_000]
+
+
+@pytest.mark.cuda_host
+def test_cuda_waits_for_nothing_and_launches_by_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(HostDevice, "download")
+    for name in ("one row", "all kinds", "one row each"):
+        rows, start, stop, codes, *rule = CASES[name].arguments()
+        with emulated() as device:
+            route.twin("cuda")(on_device(rows), start, stop, on_device(codes), *rule)
+            assert device.launches == ["decide", "mark", "add_up", "move", "count"]

@@ -16,6 +16,10 @@ Unlike `traverse` it keeps no (N, T) leaves.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.accumulate import reference
 
-accumulate = Kernel(reference.accumulate, cpu="vtree_kernels.accumulate.cpu")
+accumulate = Kernel(
+    reference.accumulate,
+    cpu="vtree_kernels.accumulate.cpu",
+    cuda="vtree_kernels.accumulate.cuda",
+)
 
 __all__ = ["accumulate"]

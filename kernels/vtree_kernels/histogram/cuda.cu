@@ -88,7 +88,7 @@ __device__ __forceinline__ int words_before(int plane, int units) {
 //
 // Block (x, y, z): rows of task x (node, begin, end), WIDTH features from y · WIDTH, and `planes`
 // statistics from z · planes. Shared: codes × words of these planes × 32 words.
-extern "C" __global__ void __launch_bounds__(512) tiles(
+extern "C" __global__ void __launch_bounds__(1024) tiles(
     const CODE *__restrict__ codes, long long pitch, const int *__restrict__ rows,
     const long long *__restrict__ tasks, const int *__restrict__ label,
     const long long *__restrict__ weight, const long long *__restrict__ sums, int n_features,

@@ -173,7 +173,9 @@ def _build(
         grid: tuple[int, ...] = (len(tasks), groups, tiles.passes)
         last = (np.int32(tiles.planes), hist)
         there = here.upload(tasks)
-        kernels.launch("tiles", grid, 512, *table, there, *rest, *last, shared=tiles.shared)
+        # As many warps a processor, whether its shared memory holds one tile or several.
+        threads = 512 if 2 * tiles.shared <= here.shared_bytes else 1024
+        kernels.launch("tiles", grid, threads, *table, there, *rest, *last, shared=tiles.shared)
     tasks = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK)
     if len(tasks):
         grid = (-(-len(tasks) // 8), groups)
