@@ -26,6 +26,7 @@ from vtree.pruning import (
     real_losses,
     training_losses,
 )
+from vtree.surrogates import follow
 from vtree.tree import Tree, collapse
 from vtree_kernels import threads
 
@@ -119,14 +120,15 @@ def parts_of(
         roots = [np.setdiff1d(everything, test) for test in tests]
         if not all(root.size and test.size for root, test in zip(roots, tests, strict=True)):
             raise InputError(f"cv={cv!r} leaves no rows to grow a tree on, or none to judge it by")
-        forest = twin._grow(data, roots)
+        forest, rules = twin._grow(data, roots)
         xp = arrays.namespace(data.values)
         parts = []
         for number, test in enumerate(tests):
             one = forest._replace(root=forest.root[[number]])
             tree = collapse(one, one.first_child >= 0)
             values = xp.take(data.values, arrays.like(test, data.values), axis=0)
-            leaf = twin._rest(tree, values).astype(np.int64)
+            own = None if rules is None else follow(rules, one, tree)
+            leaf = twin._rest(tree, own, values).astype(np.int64)
             parts.append(Part(tree, own_losses(twin, tree), leaf, test))
     true = data.targets.identity
     return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, _weight(twin, data)
