@@ -63,7 +63,7 @@ def find_surrogates(
     """Return the best surrogate of each node in each feature but its own.
 
     own_feature (L,): what the node asks; reversed_ties (L,): where both orientations agree
-    equally, whether low values go to child 1; budget: bytes that histograms may take at a time.
+    equally, whether low values (or levels in doubt) go to child 1; budget: bytes that histograms may take at a time.
     """
     shape = (own_feature.size, bins.n_bins.size)
     best = Candidates(
@@ -140,7 +140,8 @@ def _of_categories(
     table = arrays.to_numpy(planes)[:, :, 1:, :]  # (l, G, levels, 4)
     weight = table[..., _FIRST:]
     whole = weight.sum(axis=2)
-    usual = np.where(whole[..., 0] >= whole[..., 1], 0, 1)[..., None]
+    usual = np.where(whole[..., 0] == whole[..., 1], reversed_ties[:, None], whole.argmax(axis=2))
+    usual = usual[..., None].astype(np.int64)
     way = np.where(weight[..., 0] > weight[..., 1], 0, 1)
     way = np.where(weight[..., 0] == weight[..., 1], usual, way)
     both = table[..., _BOTH]
