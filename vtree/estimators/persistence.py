@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
 from vtree.interop.model_file import read_model, write_model
+from vtree.surrogates import Rules, fault_of_rules
+from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
 from vtree.tree import Tree, fingerprint
 
@@ -19,6 +23,8 @@ _HOME = {
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
 }
+
+_RULES = "surrogates."
 
 
 def digest(model: Any) -> str:
@@ -44,7 +50,10 @@ def digest(model: Any) -> str:
     if isinstance(model, Tree):
         return fingerprint(model)
     check_is_fitted(model)
-    return fingerprint(model.grown_)
+    tree = fingerprint(model.grown_)
+    if model.rules_ is None:
+        return tree
+    return hashlib.sha256(f"{tree} {rules_fingerprint(model.rules_)}".encode()).hexdigest()
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -75,7 +84,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "max_features": model.max_features_,
         "classes": getattr(model, "classes_", None),
     }
-    write_model(path, header, model.grown_)
+    rules = {} if model.rules_ is None else model.rules_._asdict()
+    extra = {f"{_RULES}{name}": array for name, array in rules.items()}
+    write_model(path, header, model.grown_, extra)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -88,14 +99,31 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is no model, is damaged, or is hostile.
     """
-    header, tree, _ = read_model(path)
+    header, tree, extra = read_model(path)
     try:
-        return _estimator(header, tree)
+        model = _estimator(header, tree)
+        model.rules_ = _rules(extra, tree, model.schema_)
+        return model
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{str(path)!r} does not describe a model that this version of vtree knows: "
             f"{type(error).__name__}: {error}. Save the model again with this version."
         ) from error
+
+
+def _rules(extra: dict[str, NDArray[Any]], tree: Tree, schema: Schema) -> Rules | None:
+    """Return the surrogates that a file holds, checked, or None."""
+    held = {name.removeprefix(_RULES): array for name, array in extra.items()}
+    if not held:
+        return None
+    if held.keys() != set(Rules._fields):
+        raise ValueError(f"it holds {sorted(held)} beside its tree")
+    rules = Rules(**held)
+    n_levels = [-1 if levels is None else levels.size for levels in schema.levels]
+    fault = fault_of_rules(rules, tree, np.array(n_levels, dtype=np.int64))
+    if fault is not None:
+        raise ValueError(f"of its surrogates, {fault}")
+    return rules
 
 
 def _estimator(header: dict[str, Any], tree: Tree) -> Any:

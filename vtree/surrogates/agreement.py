@@ -63,7 +63,7 @@ def find_surrogates(
     """Return the best surrogate of each node in each feature but its own.
 
     own_feature (L,): what the node asks; reversed_ties (L,): where both orientations agree
-    equally, whether low values (or levels in doubt) go to child 1; budget: bytes that histograms may take at a time.
+    equally, whether low values (or levels in doubt) go to child 1; budget: bytes for histograms.
     """
     shape = (own_feature.size, bins.n_bins.size)
     best = Candidates(

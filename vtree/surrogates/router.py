@@ -69,7 +69,7 @@ class SurrogateRouter:
     def rules(self, grown: Grown, tree: Tree) -> Rules:
         """Return what was found, for the nodes of the finished tree."""
         roots = np.arange(tree.root.size, dtype=np.int32)
-        unfinished = tree._replace(first_child=grown.first_child, root=roots)
+        unfinished = tree._replace(first_child=grown.first_child.astype(np.int32), root=roots)
         return follow(joined(self._found), unfinished, tree)
 
     def _ways(
@@ -143,7 +143,7 @@ def _means(known: Integers, targets: Targets) -> NDArray[np.float64]:
 
 
 def _own_rules(grown: Grown, nodes: Integers, branch_map: NDArray[np.uint8], bins: Bins) -> Rules:
-    """Return the splits of `nodes` as rules of nodes 0, 1, 2, …"""
+    """Return the splits of `nodes` as the rules of nodes 0, 1, 2 and so on."""
     feature = grown.feature[nodes].astype(np.int64)
     length = np.where(bins.is_categorical[feature], bins.n_bins[feature] + 1, 0)
     before = np.cumsum(length) - length

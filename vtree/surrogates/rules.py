@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,26 +191,37 @@ def fault_of_rules(rules: Rules, tree: Tree, n_levels: Integers) -> str | None:
             return f"{name} is an array of {np.dtype(DTYPES[name])} with one axis"
         if name != "branch_map" and array.size != rules.node.size:
             return f"{name} has {array.size:,} rules and node has {rules.node.size:,}"
+    # In this order: each relies on what those before it have found to hold.
+    for check in (_of_nodes, _of_tests):
+        fault = next((rule for holds, rule in check(rules, tree, n_levels) if not holds), None)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _of_nodes(rules: Rules, tree: Tree, n_levels: Integers) -> Iterator[tuple[bool, str]]:
     split = np.flatnonzero(tree.first_child >= 0)
-    if (tree.n_children[split] != 2).any():
-        return "splits with surrogates have two children"
     first = np.flatnonzero(np.diff(rules.node, prepend=-1) != 0)
-    if (np.diff(rules.node) < 0).any() or not np.array_equal(rules.node[first], split):
-        return "node numbers the splits of the tree, ascending"
-    if not np.array_equal(rules.feature[first], tree.feature[split]):
-        return "the first rule of a node asks for its own feature"
-    if ((rules.feature < 0) | (rules.feature >= n_levels.size)).any():
-        return f"feature is below {n_levels.size:,}"
+    yield bool((tree.n_children[split] == 2).all()), "splits with surrogates have two children"
+    ascending = bool((rules.node[1:] >= rules.node[:-1]).all())
+    numbered = ascending and np.array_equal(rules.node[first], split)
+    yield numbered, "node numbers the splits of the tree, ascending"
+    own = np.array_equal(rules.feature[first], tree.feature[split])
+    yield own, "the first rule of a node asks for its own feature"
+    inside = (rules.feature >= 0) & (rules.feature < n_levels.size)
+    yield bool(inside.all()), f"feature is below {n_levels.size:,}"
+
+
+def _of_tests(rules: Rules, tree: Tree, n_levels: Integers) -> Iterator[tuple[bool, str]]:
     levels = n_levels[rules.feature]
-    if not np.array_equal(rules.kind, np.where(levels < 0, THRESHOLD, SUBSET)):
-        return "kind is 1 for categories and 0 for numbers"
-    if np.isnan(rules.threshold).any() or not np.isin(rules.low_child, [0, 1]).all():
-        return "threshold is a number, and low_child is 0 or 1"
+    kinds = np.array_equal(rules.kind, np.where(levels < 0, THRESHOLD, SUBSET))
+    yield kinds, "kind is 1 for categories and 0 for numbers"
+    yield not np.isnan(rules.threshold).any(), "threshold is a number"
+    yield bool(np.isin(rules.low_child, [0, 1]).all()), "low_child is 0 or 1"
     length = np.where(levels < 0, 0, levels + 1)
     offset = np.where(levels < 0, -1, np.cumsum(length) - length)
-    if not np.array_equal(rules.map_offset, offset) or rules.branch_map.size != length.sum():
-        return "branch maps lie back to back"
-    if not np.isin(rules.branch_map, [0, 1, NO_WAY]).all():
-        return f"branch_map is 0, 1 or {NO_WAY}"
+    packed = np.array_equal(rules.map_offset, offset) and rules.branch_map.size == length.sum()
+    yield packed, "branch maps lie back to back"
+    yield bool(np.isin(rules.branch_map, [0, 1, NO_WAY]).all()), f"branch_map is 0, 1 or {NO_WAY}"
     shares = np.concatenate([rules.agreement, rules.adjusted])
-    return None if ((shares >= 0.0) & (shares <= 1.0)).all() else "agreement is a share"
+    yield bool(((shares >= 0.0) & (shares <= 1.0)).all()), "agreement and adjusted are shares"
