@@ -37,7 +37,7 @@ def _is_reversed(model: Any, rule: int, facts: dict[str, Any]) -> bool:
     rules: Rules = model.rules_
     if "cut" in facts:
         assert rules.threshold[rule] == pytest.approx(facts["cut"], rel=1e-12)
-        return bool(facts["low_goes_left"]) != (rules.low_child[rule] == 0)
+        return bool(facts["low_goes_left"] != (rules.low_child[rule] == 0))
     own = int(rules.feature[rule]), rules.branch_map, int(rules.map_offset[rule])
     sides = [_levels(model, *own, side) for side in (0, 1)]
     assert sides in (
@@ -184,11 +184,12 @@ def _with_gaps(n_rows: int, seed: int = 0) -> tuple[dict[str, list[Any]], NDArra
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_rows_are_predicted_where_they_were_trained(setting: dict[str, Any], kind: str) -> None:
-    table, y = _with_gaps(300)
+    table, labels = _with_gaps(300)
+    y: Any = labels
     model: Any = DecisionTreeClassifier(**setting) if kind == "classes" else None
     if model is None:
         model = DecisionTreeRegressor(min_samples_leaf=5, **setting)
-        y = y + np.random.default_rng(2).normal(scale=0.1, size=300)
+        y = labels + np.random.default_rng(2).normal(scale=0.1, size=300)
     tree: Tree = model.fit(table, y).grown_
     passed = np.asarray(model.decision_path(table).sum(axis=0)).ravel()
     assert passed.tolist() == tree.n_rows.tolist()

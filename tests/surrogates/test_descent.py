@@ -49,7 +49,7 @@ def test_row_by_row(count: int, to_larger: bool) -> None:
 def test_no_rows_and_no_splits() -> None:
     tree, rules = grown_by_surrogates(2, to_larger=True)
     assert come_to_rest(tree, rules, np.zeros((0, 5))).shape == (0, 1)
-    single = type(rules)(*(array[:0] for array in rules))
+    single = Rules._make(array[:0] for array in rules)
     alone = tree._replace(
         **{name: array[-1:] for name, array in tree._asdict().items() if name not in _SHARED},
         root=np.zeros(1, dtype=np.int32),

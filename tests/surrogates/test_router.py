@@ -51,7 +51,7 @@ def grown_by_surrogates(
 ) -> tuple[Tree, Rules]:
     table = gappy(120, 1)
     y = table.y[:, None]
-    targets = real_targets(y + 0.0, None) if real else class_targets(y, [2], None)
+    targets = real_targets(y.astype(np.float64), None) if real else class_targets(y, [2], None)
     criterion = REGRESSION["squared_error"] if real else CLASSIFICATION["gini"]
     search = Search(criterion, targets.layout, Limits(4), Draw(), None)
     router = SurrogateRouter(count, to_larger=to_larger)
