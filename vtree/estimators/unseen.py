@@ -16,6 +16,7 @@ from vtree.costs import cheapest_class, prior_weight
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator, thread_count
 from vtree.estimators.class_costs import weight_like_training
+from vtree.estimators.devices import working
 from vtree.estimators.targets import as_columns, codes_of, host, row_weights
 from vtree.pruning import (
     Losses,
@@ -112,7 +113,7 @@ def parts_of(
     Returns (parts, y (N, outputs) as class numbers or reals, weight (N,)), N rows with a weight.
     """
     twin = copy.copy(model)
-    with threads(thread_count(model.n_jobs)):
+    with threads(thread_count(model.n_jobs)), working(model.device, X, release=True):
         data = twin._prepare(X, y, sample_weight)
         _check_same_columns(model, data)
         tests = _test_rows(cv, data, y, hasattr(model, "classes_"))
