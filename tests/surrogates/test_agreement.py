@@ -9,16 +9,25 @@ from numpy.typing import NDArray
 from tests.conftest import NAMESPACES
 from tests.surrogates.tables import Gappy, gappy
 from vtree import arrays
-from vtree.surrogates.agreement import Sent, agreement, best_surrogates, find_surrogates
+from vtree.surrogates.agreement import (
+    Sent,
+    agreement,
+    best_surrogates,
+    find_surrogates,
+    weighed_agreement,
+)
 from vtree.surrogates.rules import NO_WAY
 from vtree_kernels import kernels
 from vtree_kernels.scan import Layout
 
 
 def test_the_better_orientation_counts() -> None:
-    layout = Layout(1, 2, 1, 2, 2, 0.0, 1.0, (1.0,))
-    left, right = np.array([[9, 9, 7, 2], [9, 9, 2, 7.0]]), np.array([[9, 9, 1, 8], [9, 9, 8, 1.0]])
-    assert agreement(left.T, right.T, layout).tolist() == [15.0, 15.0]
+    layout = Layout(0, 1, 1, 3, 1, 0.0, 1.0, (1.0,))
+    left = np.array([[9.0, 7, 2, 0], [9, 2, 7, 0], [9, 1, 0, 8], [9, 1, 1, 7]])
+    right = np.array([[9.0, 1, 8, 0], [9, 8, 1, 0], [9, 0, 9, 0], [9, 0, 9, 0]])
+    assert agreement(left.T, right.T, layout).tolist() == [15.0, 15.0, -np.inf, 10.0]
+    left[:, 3], right[:, 3] = [9, 9, 9, 1], 9
+    assert weighed_agreement(left.T, right.T, layout).tolist() == [15.0, 15.0, 10.0, -np.inf]
 
 
 def _sent(
@@ -29,7 +38,12 @@ def _sent(
     order = arrays.like(np.arange(n_rows), asarray(table.X), dtype=np.int32)
     cut = n_rows // 3
     nodes = np.array([0, cut]), np.array([cut, n_rows])
-    return Sent(order, *nodes, child, weight), np.array([0, 4])
+    own = np.ones(n_rows, dtype=np.int64) if weight is None else weight
+    parts = [slice(0, cut), slice(cut, n_rows)]
+    rows = [[(child[part] == side).sum() for side in (0, 1)] for part in parts]
+    weights = [[own[part][child[part] == side].sum() for side in (0, 1)] for part in parts]
+    sent = Sent(order, *nodes, child, weight, np.array(rows), np.array(weights))
+    return sent, np.array([0, 4])
 
 
 def _numeric(x: Any, child: Any, weight: Any, reversed_tie: bool) -> tuple[float, float, int]:

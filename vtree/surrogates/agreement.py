@@ -15,6 +15,7 @@ from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.elementary import choose
 from vtree.splits import thresholds
+from vtree.surrogates.known_rows import known_rows
 from vtree.surrogates.rules import NO_WAY
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.histogram import histogram
@@ -25,9 +26,10 @@ Integers = NDArray[np.int64]
 
 _LEAST_ROWS = 2  # that a surrogate sends either way, among those whose child is known
 _LEAST_ADJUSTED = 1e-10
-# Rows that know the candidate, those of them whose child is known, and the weight of these.
-_COUNT, _BOTH, _FIRST = 0, 1, 2
-_LAYOUT = Layout(_BOTH, _FIRST, 1, 2, _FIRST, 0.0, 1.0, (1.0,))
+# Rows that know the candidate; weight of child 0, of child 1; then rows whose child is not known,
+# or, where rows have weights, those whose child is.
+_FIRST = 1
+_LAYOUT = Layout(0, _FIRST, 1, 3, _FIRST, 0.0, 1.0, (1.0,))
 
 
 class Sent(NamedTuple):
@@ -38,6 +40,15 @@ class Sent(NamedTuple):
     stop: Integers
     child: NDArray[np.int32]  # (N,) by row: 0, 1, or 2 where it is not known
     weight: Integers | None  # (N,)
+    n_rows: Integers  # (L, 2) that go either way
+    weights: Integers  # (L, 2) of these
+
+    def total(self) -> Integers:
+        """Return the statistics of the nodes, (L, 4)."""
+        known = self.n_rows.sum(axis=1)
+        n_rows = self.stop - self.start
+        last = n_rows - known if self.weight is None else known
+        return np.stack([n_rows, *self.weights.T, last], axis=1)
 
 
 class Candidates(NamedTuple):
@@ -51,10 +62,22 @@ class Candidates(NamedTuple):
 
 
 def agreement(left: Any, right: Any, layout: Any) -> Any:
-    """Return the weight that the better orientation of a split sends where it ought to go."""
+    """Return how many rows the better orientation of a split sends where they ought to go."""
     straight = left[layout.first] + right[layout.first + 1]
     crossed = left[layout.first + 1] + right[layout.first]
-    return choose(straight > crossed, straight, crossed)
+    left_rows = left[layout.first] + left[layout.first + 1]
+    right_rows = right[layout.first] + right[layout.first + 1]
+    fewer = choose(left_rows < right_rows, left_rows, right_rows)
+    return choose(fewer >= 2.0, choose(straight > crossed, straight, crossed), -float("inf"))
+
+
+def weighed_agreement(left: Any, right: Any, layout: Any) -> Any:
+    """Return the weight of these rows; here the last plane counts the rows with a child."""
+    straight = left[layout.first] + right[layout.first + 1]
+    crossed = left[layout.first + 1] + right[layout.first]
+    left_rows, right_rows = left[layout.first + 2], right[layout.first + 2]
+    fewer = choose(left_rows < right_rows, left_rows, right_rows)
+    return choose(fewer >= 2.0, choose(straight > crossed, straight, crossed), -float("inf"))
 
 
 def find_surrogates(
@@ -73,78 +96,95 @@ def find_surrogates(
         np.zeros(shape, dtype=np.int8),
         {},
     )
+    total = sent.total()
     for group in bins.groups:
         bytes_of_node = group.features.size * group.n_codes * 8 * _LAYOUT.n_statistics
         step = max(1, budget // (8 * bytes_of_node))
         for first in range(0, shape[0], step):
             some = slice(first, min(first + step, shape[0]))
-            planes = _planes(group, sent, some)
-            find = _of_categories if group.categorical else _of_numbers
-            find(planes, group, some, reversed_ties[some], best)
+            hist = _histogram(group, sent, some)
+            if group.categorical:
+                _of_categories(hist, sent, group, some, reversed_ties[some], best)
+            else:
+                _of_numbers(hist, total[some], group, some, reversed_ties[some], best)
     best.agreement[np.arange(shape[0]), own_feature] = -np.inf
     return best
 
 
-def _planes(group: Group, sent: Sent, some: slice) -> Array:
-    """Return (l, G, B, 4): rows, rows with a child, weight of child 0, weight of child 1."""
+def _histogram(group: Group, sent: Sent, some: slice) -> Array:
+    """Return (l, G, B, 4), or without plane 0, which the others add up to, where none weighs."""
     example = sent.order
-    xp = arrays.namespace(example)
     start, stop = sent.start[some], sent.stop[some]
     none = np.zeros((sent.child.size, 0), dtype=np.int64)
     if sent.weight is None:
-        label = arrays.like(sent.child[:, None], example)
-        sums = arrays.like(none, example)
-        rule = (label, None, sums, group.n_codes, 3, False)
-        hist = xp.astype(histogram(group.codes, example, start, stop, *rule), xp.int64)
-        both = hist[..., 0] + hist[..., 1]
-        return xp.stack([both + hist[..., 2], both, hist[..., 0], hist[..., 1]], axis=3)
-    to = sent.child[:, None] == np.array([0, 1])
-    sums = np.concatenate([to.any(axis=1, keepdims=True), to * sent.weight[:, None]], axis=1)
-    label = arrays.like(none.astype(np.int32), example)
-    rule = (label, None, arrays.like(sums, example, dtype=np.int64), group.n_codes, 4, True)
-    return histogram(group.codes, example, start, stop, *rule)
+        label, sums = sent.child[:, None], none
+    else:
+        to = sent.child[:, None] == np.array([0, 1])
+        label = none.astype(np.int32)
+        sums = np.concatenate([to * sent.weight[:, None], to.any(axis=1, keepdims=True)], axis=1)
+    return histogram(
+        group.codes,
+        example,
+        start,
+        stop,
+        arrays.like(label, example, dtype=np.int32),
+        None,
+        arrays.like(sums, example, dtype=np.int64),
+        group.n_codes,
+        _LAYOUT.n_statistics - (sent.weight is None),
+        sent.weight is not None,
+    )
 
 
 def _of_numbers(
-    planes: Array, group: Group, some: slice, reversed_ties: NDArray[np.bool_], best: Candidates
+    hist: Array,
+    total: Integers,
+    group: Group,
+    some: slice,
+    reversed_ties: NDArray[np.bool_],
+    best: Candidates,
 ) -> None:
-    xp = arrays.namespace(planes)
-    n_nodes, n_features, n_codes, n_statistics = planes.shape
-    code = xp.arange(n_codes, dtype=xp.int64, device=arrays.device(planes))
-    known = xp.where((code > 0)[None, None, :, None], planes, 0)
-    known = xp.reshape(known, (n_nodes * n_features, 1, n_codes, n_statistics))
-    total = xp.sum(known[:, 0, ...], axis=1, dtype=xp.int64)
-    free = arrays.like(np.zeros(n_nodes * n_features), planes)
-    every = arrays.like(np.zeros((n_nodes * n_features, 1), dtype=np.int32), planes)
-    limits = Limits(1, float(_LEAST_ROWS))
-    found = scan(known, total, every, None, free, free, limits, agreement, _LAYOUT)
+    n_nodes, n_features, n_codes, n_stored = hist.shape
+    gain = agreement if n_stored < _LAYOUT.n_statistics else weighed_agreement
+    free = arrays.like(np.zeros(n_nodes * n_features), hist)
+    every = arrays.like(np.zeros((n_nodes * n_features, 1), dtype=np.int32), hist)
+    layout = _LAYOUT._replace(implied=_LAYOUT.n_statistics - n_stored)
+    with known_rows(hist, total, _LAYOUT) as (known, own_total):
+        statistics = arrays.like(own_total, hist)
+        found = scan(known, statistics, every, None, free, free, Limits(), gain, layout)
     shape = (n_nodes, n_features)
-    gain = arrays.to_numpy(found.gain).reshape(shape)
-    left = arrays.to_numpy(found.left).reshape(*shape, n_statistics)[..., _FIRST:]
-    whole = arrays.to_numpy(total).reshape(*shape, n_statistics)[..., _FIRST:]
+    best_gain = arrays.to_numpy(found.gain).reshape(shape)
+    sides = slice(_FIRST, _FIRST + 2)
+    left = arrays.to_numpy(found.left).reshape(*shape, -1)[..., sides]
+    whole = own_total.reshape(*shape, -1)[..., sides]
     straight = left[..., 0] + whole[..., 1] - left[..., 1]
     crossed = left[..., 1] + whole[..., 0] - left[..., 0]
     tie = np.where(reversed_ties, 1, 0)[:, None]
     low_child = np.where(straight == crossed, tie, np.where(straight > crossed, 0, 1))
     where = (some, group.features)
-    best.agreement[where] = np.where(gain > whole.max(axis=2), gain, -np.inf)
+    best.agreement[where] = np.where(best_gain > whole.max(axis=2), best_gain, -np.inf)
     best.bin[where] = arrays.to_numpy(found.bin).reshape(shape)
     best.following[where] = arrays.to_numpy(found.next).reshape(shape)
     best.low_child[where] = low_child
 
 
 def _of_categories(
-    planes: Array, group: Group, some: slice, reversed_ties: NDArray[np.bool_], best: Candidates
+    hist: Array,
+    sent: Sent,
+    group: Group,
+    some: slice,
+    reversed_ties: NDArray[np.bool_],
+    best: Candidates,
 ) -> None:
     """Send each level where most of its rows go; on a tie, where most rows of all levels go."""
-    table = arrays.to_numpy(planes)[:, :, 1:, :]  # (l, G, levels, 4)
-    weight = table[..., _FIRST:]
+    table = arrays.to_numpy(hist)[:, :, 1:, -3:].astype(np.int64)  # (l, G, levels, 3)
+    weight = table[..., :2]
     whole = weight.sum(axis=2)
     usual = np.where(whole[..., 0] == whole[..., 1], reversed_ties[:, None], whole.argmax(axis=2))
     usual = usual[..., None].astype(np.int64)
     way = np.where(weight[..., 0] > weight[..., 1], 0, 1)
     way = np.where(weight[..., 0] == weight[..., 1], usual, way)
-    both = table[..., _BOTH]
+    both = table[..., 2] if sent.weight is not None else weight.sum(axis=3)
     counted = np.stack([np.where(way == side, both, 0).sum(axis=2) for side in (0, 1)], axis=2)
     agrees = weight.max(axis=3).sum(axis=2)
     usable = (counted >= _LEAST_ROWS).all(axis=2) & (agrees > whole.max(axis=2))

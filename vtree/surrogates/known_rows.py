@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from vtree.criteria import Criterion
 from vtree.splits import Found, Nodes, Search, Splits, best_splits
 from vtree.subsets import subset_splits, without_rare_levels
 from vtree.surrogates.rules import NO_WAY
-from vtree_kernels.scan import Best, Limits, scan, with_counts
+from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
 
 
 class KnownRows(NamedTuple):
@@ -46,14 +48,25 @@ class KnownRows(NamedTuple):
         """Tell that every group is searched by its histograms."""
         return True
 
-    def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
+    def find(self, group: Group, hist: Array, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group, hist (L, G, B, S)."""
-        layout = self.search.layout
-        whole = with_counts(hist, layout.n_statistics, layout)
+        search, layout = self.search, self.search.layout
+        shape = hist.shape[:2]
+        missing = rows_of_code(hist, 0, layout)
         if group.categorical:
-            whole = without_rare_levels(whole, self.search.min_level_rows)
-        best, goes_left = by_known_rows(whole, group, self.search)
-        return Found(best, None, goes_left)
+            hist = with_counts(hist, layout.n_statistics, layout)
+            hist = without_rare_levels(hist, search.min_level_rows)
+        goes_left = None
+        with known_rows(hist, nodes.total, layout) as (own, total):
+            if group.categorical:
+                rule = (search.limits, search.criterion.gain, layout)
+                best, ways = subset_splits(own, total, *rule)
+                goes_left = ways.reshape(*shape, -1)
+            else:
+                best = _scan(own, total, search)
+        fields: Any = (arrays.to_numpy(field) for field in best)
+        best = Best(*(field.reshape(*shape, *field.shape[2:]) for field in fields))
+        return Found(best._replace(missing=missing), None, goes_left)
 
     def choose(self, found: list[Found], nodes: Nodes, bins: Bins) -> Splits:
         """Return each node's split; its branch map has `NO_WAY` for levels without rows."""
@@ -70,39 +83,42 @@ class KnownRows(NamedTuple):
         return splits
 
 
-def by_known_rows(
-    whole: Array, group: Group, search: Search
-) -> tuple[Best, NDArray[np.int8] | None]:
-    """Return (best split of each node in each feature, way of each level) of whole (L, G, B, S).
+@contextmanager
+def known_rows(
+    hist: Array, total: NDArray[np.int64], layout: Layout
+) -> Iterator[tuple[Array, NDArray[np.int64]]]:
+    """Lend histograms (L · G, 1, B, S) and totals (L · G, S) in which no value is missing.
 
-    Each feature of a node is a node of its own here: the rows that know it.
+    Each feature of a node becomes a node of its own, the rows that know it. hist (L, G, B, S) as
+    `scan` takes it; total (L, S): of the nodes. Inside, code 0 of `hist` is empty: a copy of all
+    the rest would take longer than the search.
     """
-    xp = arrays.namespace(whole)
-    n_nodes, n_features, n_codes, n_statistics = whole.shape
-    code = xp.arange(n_codes, dtype=xp.int64, device=arrays.device(whole))
-    known = xp.where((code > 0)[None, None, :, None], whole, 0)
-    known = xp.reshape(known, (n_nodes * n_features, 1, n_codes, n_statistics))
-    total = arrays.to_numpy(xp.sum(known[:, 0, ...], axis=1, dtype=xp.int64))
+    xp = arrays.namespace(hist)
+    n_nodes, n_features, n_codes, n_stored = hist.shape
+    cells = xp.asarray(hist[:, :, 0, :], copy=True)
+    missing = arrays.to_numpy(cells).astype(np.int64)
+    if n_stored < total.shape[1]:
+        rows = missing[..., : layout.classes].sum(axis=2, keepdims=True)
+        missing = np.concatenate([rows, missing], axis=2)
+    known = (total[:, None, :] - missing).reshape(n_nodes * n_features, -1)
+    hist[:, :, 0, :] = 0
+    try:
+        yield xp.reshape(hist, (n_nodes * n_features, 1, n_codes, n_stored)), known
+    finally:
+        hist[:, :, 0, :] = cells
+
+
+def rows_of_code(hist: Array, code: int, layout: Layout) -> NDArray[np.int64]:
+    """Return the rows that have a code in each node and feature, (L, G)."""
+    cells = arrays.to_numpy(hist[:, :, code, :]).astype(np.int64)
+    stored = hist.shape[3] == layout.n_statistics
+    rows: NDArray[np.int64] = cells[..., 0] if stored else cells[..., : layout.classes].sum(axis=2)
+    return rows
+
+
+def _scan(hist: Array, total: NDArray[np.int64], search: Search) -> Best:
+    free = arrays.like(np.zeros(total.shape[0]), hist)
+    every = arrays.like(np.zeros((total.shape[0], 1), dtype=np.int32), hist)
+    own = arrays.like(total, hist)
     gain, layout = search.criterion.gain, search.layout
-    goes_left = None
-    if group.categorical:
-        best, ways = subset_splits(known, total, search.limits, gain, layout)
-        goes_left = ways.reshape(n_nodes, n_features, n_codes)
-    else:
-        free = arrays.like(np.zeros(total.shape[0]), whole)
-        allowed = arrays.like(np.zeros((total.shape[0], 1), dtype=np.int32), whole)
-        best = scan(
-            known,
-            arrays.like(total, whole),
-            allowed,
-            None,
-            free,
-            free,
-            search.limits,
-            gain,
-            layout,
-        )
-    shape = (n_nodes, n_features)
-    fields: Any = (arrays.to_numpy(field) for field in best)
-    best = Best(*(field.reshape(*shape, *field.shape[2:]) for field in fields))
-    return best._replace(missing=arrays.to_numpy(whole[:, :, 0, 0])), goes_left
+    return scan(hist, own, every, None, free, free, search.limits, gain, layout)

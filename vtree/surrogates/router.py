@@ -93,7 +93,13 @@ class SurrogateRouter:
             by_row = np.full(data.bins.n_rows, 2, dtype=np.int32)
             by_row[rows] = np.where(way < 0, 2, way)
             sent = Sent(
-                data.order, grown.start[nodes], grown.stop[nodes], by_row, data.targets.weight
+                data.order,
+                grown.start[nodes],
+                grown.stop[nodes],
+                by_row,
+                data.targets.weight,
+                known[:, :, 0],
+                sides,
             )
             means = _means(known, data.targets)
             ties = means[:, 0] < means[:, 1]  # low values to the side of the larger mean (rpart)
