@@ -35,7 +35,15 @@ from vtree.predict import leaves
 from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.sampling import Draw
 from vtree.splits import Search
-from vtree.surrogates import KnownRows, Rules, come_to_rest, follow, without_marks
+from vtree.surrogates import (
+    KnownRows,
+    Rules,
+    as_arrays,
+    come_to_rest,
+    follow,
+    from_arrays,
+    without_marks,
+)
 from vtree.tables import Schema, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
@@ -101,7 +109,7 @@ class TreeEstimator(BaseEstimator):
         ):
             data = self._prepare(X, y, sample_weight)
             self._remember(X, data)
-            tree, rules = self._grow(data)
+            tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
             self.rules_ = None if rules is None else follow(rules, tree, self.grown_)
@@ -132,13 +140,29 @@ class TreeEstimator(BaseEstimator):
             )
         return place(table.values, self.device), table.schema
 
-    def _grow(
+    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a model file holds of this estimator besides: header entries, and arrays."""
+        return {}, {} if self.rules_ is None else as_arrays(self.rules_)
+
+    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
+        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        self.rules_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
+
+    def _planted(
         self, data: Prepared, roots: list[NDArray[np.int64]] | None = None
     ) -> tuple[Tree, Rules | None]:
-        """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once.
+        """Return what `_grow` does, and the trees' surrogates, of systems that have them."""
+        if hasattr(self, "surrogates"):
+            return self._grow_binary(data, roots)
+        return self._grow(data, roots), None
 
-        Returns (trees, their surrogates or None).
-        """
+    def _grow(self, data: Prepared, roots: list[NDArray[np.int64]] | None = None) -> Tree:
+        """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once."""
+        return self._grow_binary(data, roots)[0]
+
+    def _grow_binary(
+        self, data: Prepared, roots: list[NDArray[np.int64]] | None
+    ) -> tuple[Tree, Rules | None]:
         criterion: Criterion = self._criteria[self.criterion]
         limits = amounts(self, data.n_rows, data.total_weight)
         bins = self._bin(data)
@@ -177,10 +201,9 @@ class TreeEstimator(BaseEstimator):
         return tree
 
     def _bin(self, data: Prepared) -> Bins:
-        levels = [-1 if each is None else each.size for each in data.schema.levels]
         return bin_table(
             data.values,
-            np.asarray(levels, dtype=np.int64),
+            n_levels_of(data.schema),
             max_bins=self.max_bins,
             weight=data.targets.weight,
             names=data.schema.names,
@@ -290,6 +313,11 @@ class TreeEstimator(BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:  # noqa: D105
         # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
         super().__setstate__({name: _native(value) for name, value in state.items()})
+
+
+def n_levels_of(schema: Schema) -> NDArray[np.int64]:
+    """Return the levels of each categorical feature, −1 for numeric ones, (F,)."""
+    return np.array([-1 if each is None else each.size for each in schema.levels], dtype=np.int64)
 
 
 def _native(value: Any) -> Any:

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
 from vtree.interop.model_file import read_model, write_model
-from vtree.surrogates import Rules, fault_of_rules
 from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
 from vtree.tree import Tree, fingerprint
@@ -23,8 +22,6 @@ _HOME = {
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
 }
-
-_RULES = "surrogates."
 
 
 def digest(model: Any) -> str:
@@ -73,6 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
+    more, extra = model._more_to_save()
     header = {
         "estimator": name,
         "parameters": model.get_params(deep=False),
@@ -83,9 +81,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "n_outputs": model.n_outputs_,
         "max_features": model.max_features_,
         "classes": getattr(model, "classes_", None),
+        **more,
     }
-    rules = {} if model.rules_ is None else model.rules_._asdict()
-    extra = {f"{_RULES}{name}": array for name, array in rules.items()}
     write_model(path, header, model.grown_, extra)
 
 
@@ -101,9 +98,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     header, tree, extra = read_model(path)
     try:
-        model = _estimator(header, tree)
-        model.rules_ = _rules(extra, tree, model.schema_)
-        return model
+        return _estimator(header, tree, extra)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{str(path)!r} does not describe a model that this version of vtree knows: "
@@ -111,22 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
 
 
-def _rules(extra: dict[str, NDArray[Any]], tree: Tree, schema: Schema) -> Rules | None:
-    """Return the surrogates that a file holds, checked, or None."""
-    held = {name.removeprefix(_RULES): array for name, array in extra.items()}
-    if not held:
-        return None
-    if held.keys() != set(Rules._fields):
-        raise ValueError(f"it holds {sorted(held)} beside its tree")
-    rules = Rules(**held)
-    n_levels = [-1 if levels is None else levels.size for levels in schema.levels]
-    fault = fault_of_rules(rules, tree, np.array(n_levels, dtype=np.int64))
-    if fault is not None:
-        raise ValueError(f"of its surrogates, {fault}")
-    return rules
-
-
-def _estimator(header: dict[str, Any], tree: Tree) -> Any:
+def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]) -> Any:
     home = import_module(_HOME[header["estimator"]])
     model = getattr(home, header["estimator"])(**header["parameters"])
     model._validate_params()
@@ -155,4 +135,5 @@ def _estimator(header: dict[str, Any], tree: Tree) -> Any:
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
     model.grown_ = tree
+    model._take_saved(header, extra)
     return model

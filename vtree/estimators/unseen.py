@@ -121,7 +121,7 @@ def parts_of(
         roots = [np.setdiff1d(everything, test) for test in tests]
         if not all(root.size and test.size for root, test in zip(roots, tests, strict=True)):
             raise InputError(f"cv={cv!r} leaves no rows to grow a tree on, or none to judge it by")
-        forest, rules = twin._grow(data, roots)
+        forest, rules = twin._planted(data, roots)
         xp = arrays.namespace(data.values)
         parts = []
         for number, test in enumerate(tests):

@@ -9,15 +9,23 @@ no part in judging its splits.
 from vtree.surrogates.descent import come_to_rest
 from vtree.surrogates.known_rows import KnownRows
 from vtree.surrogates.router import SurrogateRouter
-from vtree.surrogates.rules import Rules, fault_of_rules, fingerprint, follow, without_marks
+from vtree.surrogates.rules import (
+    Rules,
+    as_arrays,
+    fingerprint,
+    follow,
+    from_arrays,
+    without_marks,
+)
 
 __all__ = [
     "KnownRows",
     "Rules",
     "SurrogateRouter",
+    "as_arrays",
     "come_to_rest",
-    "fault_of_rules",
     "fingerprint",
     "follow",
+    "from_arrays",
     "without_marks",
 ]

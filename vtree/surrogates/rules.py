@@ -14,6 +14,7 @@ from vtree.tree import SUBSET, THRESHOLD, Tree
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_IN_FILES = "surrogates."
 NO_WAY = 255  # in a branch map: a level that the node cannot tell the way of
 
 
@@ -179,6 +180,31 @@ DTYPES: dict[str, type[np.generic]] = {
     "agreement": np.float64,
     "adjusted": np.float64,
 }
+
+
+def as_arrays(rules: Rules) -> dict[str, NDArray[Any]]:
+    """Return the arrays by the names that they have in a file."""
+    return {f"{_IN_FILES}{name}": array for name, array in rules._asdict().items()}
+
+
+def from_arrays(arrays: dict[str, NDArray[Any]], tree: Tree, n_levels: Integers) -> Rules | None:
+    """Return the rules that a file holds, None where it holds none.
+
+    Raises
+    ------
+    ValueError
+        Other arrays than `as_arrays` returns, or such as do not fit the tree.
+    """
+    held = {name.removeprefix(_IN_FILES): array for name, array in arrays.items()}
+    if not held:
+        return None
+    if held.keys() != set(Rules._fields):
+        raise ValueError(f"it holds {sorted(held)[:20]} beside its tree")
+    rules = Rules(**held)
+    fault = fault_of_rules(rules, tree, n_levels)
+    if fault is not None:
+        raise ValueError(f"of its surrogates, {fault}")
+    return rules
 
 
 def fault_of_rules(rules: Rules, tree: Tree, n_levels: Integers) -> str | None:
