@@ -149,6 +149,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     """
 
     _criteria = CLASSIFICATION
+    costs_: NDArray[np.float64] | None = None  # of models pickled before there were any
+    priors_: NDArray[np.float64] | None = None
     _parameter_constraints: dict[str, list[Any]] = {
         **CONSTRAINTS,
         "criterion": [StrOptions(set(CLASSIFICATION))],
