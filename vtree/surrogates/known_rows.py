@@ -44,7 +44,7 @@ class KnownRows(NamedTuple):
         """False: a feature may split again below."""
         return False
 
-    def needs_sums(self, group: Group) -> bool:
+    def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell that every group is searched by its histograms."""
         return True
 
