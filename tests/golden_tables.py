@@ -53,6 +53,8 @@ def rpart_table(name: str) -> tuple[pd.DataFrame, NDArray[Any]]:
         table = table.rename(columns={"wind": "windy"})
         table["windy"] = table["windy"].map({"weak": "FALSE", "strong": "TRUE"})
         target = "play"
+    elif name == "penguins":
+        table, target = pd.read_csv(GOLDEN / "penguins.csv"), "species"
     elif name == "mtcars":
         table, target = pd.read_csv(GOLDEN / "mtcars.csv"), "mpg"
     else:
@@ -75,3 +77,8 @@ def rpart_limits(name: str) -> dict[str, int]:
 def kyphosis() -> tuple[pd.DataFrame, NDArray[Any]]:
     table = pd.read_csv(GOLDEN / "kyphosis.csv")
     return table.drop(columns="Kyphosis"), table["Kyphosis"].to_numpy()
+
+
+def stagec() -> tuple[pd.DataFrame, NDArray[Any]]:
+    table = pd.read_csv(GOLDEN / "stagec.csv")
+    return table.drop(columns=["pgtime", "pgstat"]), table["pgstat"].to_numpy()

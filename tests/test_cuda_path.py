@@ -30,6 +30,9 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
     "poisson": (REALS, {"criterion": "poisson", "max_depth": 5}),
     "absolute error": (REALS, {"criterion": "absolute_error", "max_depth": 4}),
     "monotone": (REALS, {"monotonic_cst": [1, 0, -1, 0], "max_depth": 5}),
+    "surrogates": (CLASSES, {"surrogates": 3, "categorical_features": [3], "max_depth": 4}),
+    "surrogates of numbers": (REALS, {"surrogates": 2, "use_surrogates": 1, "max_depth": 4}),
+    "costs": (CLASSES, {"costs": [[0, 1, 2], [3, 0, 1], [1, 4, 0]], "priors": [0.2, 0.3, 0.5]}),
     "pruned": (REALS, {"ccp_alpha": 0.05, "max_bins": 20}),
 }
 
@@ -66,7 +69,12 @@ def _same(estimator: Any, parameters: dict[str, Any], table: Table, weighted: bo
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_same_model(name: str, cuda: str | int) -> None:
     estimator, parameters = SETTINGS[name]
-    _same(estimator, parameters, _table(estimator), weighted=name in ("entropy", "squared error"))
+    _same(
+        estimator,
+        parameters,
+        _table(estimator),
+        weighted=name in ("entropy", "squared error", "surrogates of numbers"),
+    )
 
 
 @on_each

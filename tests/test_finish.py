@@ -5,8 +5,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
+from vtree.finish import finish
+from vtree.growth import grow
 from vtree.predict import leaves
-from vtree.tree import Tree, levels, parents
+from vtree.tree import Tree, fingerprint, levels, parents
 
 
 def _data() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -40,6 +42,18 @@ def test_means_and_variances_of_nodes(offset: float) -> None:
         assert tree.impurity[node] == pytest.approx(variance, rel=1e-6, abs=1e-7)
         assert tree.weight[node] == weight[rows].sum()
         assert tree.n_rows[node] == rows.size
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "absolute_error"])
+def test_own_losses_are_those_that_gains_add_up_to(criterion: str) -> None:
+    X, y, weight = _data()
+    setting = Setting(criterion, max_depth=4)
+    targets, bins = setting.targets(y, weight), setting.bins(X)
+    grown, rows, branch_map = grow(bins, targets, setting.plan(bins, targets))
+    parts = grown, rows, branch_map, targets, setting.rule
+    added, own = finish(*parts), finish(*parts, gains_add_up=False)
+    np.testing.assert_allclose(own.impurity, added.impurity, rtol=1e-9, atol=1e-12)
+    assert fingerprint(own._replace(impurity=added.impurity)) == fingerprint(added)
 
 
 def test_class_shares_and_gini_of_nodes() -> None:

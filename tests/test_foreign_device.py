@@ -23,6 +23,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
         DecisionTreeRegressor,
         {"criterion": "absolute_error", "categorical_features": [3]},
     ),
+    "surrogates": (DecisionTreeClassifier, {"surrogates": 3, "categorical_features": [3]}),
     "monotone": (DecisionTreeRegressor, {"monotonic_cst": [1, 0, -1, 0]}),
 }
 

@@ -20,8 +20,14 @@ def finish(
     branch_map: NDArray[np.uint8],
     targets: Targets,
     criterion: Criterion,
+    *,
+    gains_add_up: bool = True,
 ) -> Tree:
-    """Return the trees of `grown`, whose segments refer to `rows`."""
+    """Return the trees of `grown`, whose segments refer to `rows`.
+
+    gains_add_up: whether a node's impurity is its children's and the gain of its split; not so
+    where rows without a value take no part in the gain.
+    """
     split = grown.first_child >= 0
     n_roots = int(grown.tree.max()) + 1
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
@@ -45,6 +51,8 @@ def finish(
     )
     if criterion.impurity is not None:
         impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
+    elif not gains_add_up:
+        impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
     else:
         impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
     return canonical(tree._replace(impurity=impurity))
@@ -110,6 +118,29 @@ def _impurity_around(
         )
         total[internal] = below + grown.gain[internal] * unit
     return total
+
+
+def _own_impurity(
+    center: Floats,
+    tree: Tree,
+    grown: Grown,
+    rows: NDArray[np.int32],
+    targets: Targets,
+    criterion: Criterion,
+) -> Floats:
+    """Return each node's total loss around its center (M, O), (M,), from its own rows."""
+    assert criterion.deviance is not None
+    loss = np.zeros(tree.feature.size)
+    for nodes in levels(tree.first_child, tree.n_children, tree.root):
+        lengths = grown.stop[nodes] - grown.start[nodes]
+        begin = np.cumsum(lengths) - lengths
+        owner = np.repeat(nodes, lengths)
+        own = rows[np.arange(owner.size) + np.repeat(grown.start[nodes] - begin, lengths)]
+        weight = 1.0 if targets.weight is None else targets.weight[own]
+        for output in range(targets.layout.outputs):
+            each = criterion.deviance(targets.identity[own, output], center[owner, output])
+            loss[nodes] += _exact_sums(each * weight, lengths, lengths) / targets.layout.outputs
+    return loss
 
 
 def _exact_sums(loss: Floats, lengths: Integers, root_lengths: Integers) -> Floats:

@@ -301,7 +301,9 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     split = chosen > -np.inf
     sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
     missing_child = _missing_child(candidates, feature, left[:, 0], nodes.total[:, 0])
-    bin, threshold = _thresholds(candidates, feature, bins)
+    drawn = None if candidates.threshold is None else candidates.threshold[every, feature]
+    gap = candidates.bin[every, feature], candidates.following[every, feature]
+    bin, threshold = thresholds(feature, *gap, bins, drawn)
     kind = np.where(bins.is_categorical[feature], SUBSET, THRESHOLD)
     maps = {
         node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
@@ -375,17 +377,19 @@ def _missing_child(
     return np.where(seen, learnt, larger).astype(np.int32)
 
 
-def _thresholds(candidates: _Candidates, feature: Integers, bins: Bins) -> tuple[Integers, Floats]:
-    """Return (bin, threshold) of each node's split, halfway through the gap between its rows.
+def thresholds(
+    feature: Integers, bin: Integers, following: Integers, bins: Bins, drawn: Floats | None = None
+) -> tuple[Integers, Floats]:
+    """Return (bin, threshold) of Q splits, each halfway through the gap between a node's rows.
+
+    feature, bin, following (Q,): as `scan` finds them; drawn (Q,): thresholds that are settled.
 
     The codes between `bin` and `following` have no rows in the node. Where bins hold single values
     the threshold is the midpoint of the two values around the gap and `bin` follows from it;
     otherwise it is the edge in the middle of the gap, for only edges divide codes and raw values
     alike. Without a following code, all values go left and only missing ones right.
     """
-    every = np.arange(feature.size)
-    bin = candidates.bin[every, feature].copy()
-    following = candidates.following[every, feature]
+    bin = bin.copy()
     threshold = np.zeros(feature.size)
     for f in np.unique(feature).tolist():
         own = np.flatnonzero((feature == f) & (bin > 0))
@@ -394,8 +398,8 @@ def _thresholds(candidates: _Candidates, feature: Integers, bins: Bins) -> tuple
         last = following[own] == 0
         values = bins.distinct[f]
         behind = np.where(last, bin[own], following[own])
-        if candidates.threshold is not None:
-            cut = candidates.threshold[own, f]
+        if drawn is not None:
+            cut = drawn[own]
             code = bin[own]
         elif values is None:
             code = (bin[own] + behind - 1 + last) // 2

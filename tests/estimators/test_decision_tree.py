@@ -57,6 +57,8 @@ def test_parameters_are_sklearns_and_ours(name: str) -> None:
     of_classes = {"priors", "costs"} if name == "DecisionTreeClassifier" else set()
     assert ours.keys() - theirs.keys() == of_classes | {
         "feature_costs",
+        "surrogates",
+        "use_surrogates",
         "max_bins",
         "categorical_features",
         "unknown_categories",

@@ -8,6 +8,7 @@ import pytest
 from tests.fitting import Setting, fit
 from tests.pruning.test_pessimistic import two_sides
 from tests.pruning.test_reduced_error import all_prunings
+from tests.pruning.worked import nominal_case
 from tests.samples import classes
 from vtree.pruning import class_weights, prune_minimum_error
 from vtree.tree import Tree
@@ -63,3 +64,13 @@ def test_more_prior_rows_make_smaller_trees() -> None:
     tree = fit(X, y, Setting())
     sizes = [_pruned(tree, m).feature.size for m in (0.0, 1.0, 4.0, 16.0, 64.0)]
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > 4 * sizes[-1]
+
+
+@pytest.mark.parametrize("m", [None, 0.0, 2.0])
+@pytest.mark.parametrize("name", ["watermelon", "titanic", "haireye"])
+def test_empty_branches(name: str, m: float | None) -> None:
+    case = nominal_case(name)
+    assert (case.tree.weight == 0.0).any() == (name == "watermelon")
+    pruned = _pruned(case.tree, m)
+    assert (pruned.first_child < 0).sum() <= (case.tree.first_child < 0).sum()
+    assert case.figures(pruned)[1] <= 1.1 * case.figures(case.tree)[1]

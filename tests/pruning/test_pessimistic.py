@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.fitting import Setting, fit
+from tests.pruning.worked import nominal_case
 from tests.samples import classes
 from vtree.pruning import class_weights, prune_pessimistic, training_losses
 from vtree.tree import Tree
@@ -83,3 +84,12 @@ def test_every_subtree_is_judged_as_it_was_grown() -> None:
         if n - weights[node].max() + 0.5 > below + error:
             kept |= {int(tree.first_child[node]), int(tree.first_child[node]) + 1}
     assert pruned.feature.size == len(kept) < tree.feature.size
+
+
+@pytest.mark.parametrize("name", ["watermelon", "titanic", "haireye"])
+def test_empty_branches(name: str) -> None:
+    case = nominal_case(name)
+    assert (case.tree.weight == 0.0).any() == (name == "watermelon")
+    pruned = _pruned(case.tree)
+    assert (pruned.first_child < 0).sum() <= (case.tree.first_child < 0).sum()
+    assert case.figures(pruned)[1] <= 1.1 * case.figures(case.tree)[1]

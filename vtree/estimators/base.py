@@ -19,6 +19,7 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.errors import InputError, own_errors
+from vtree.estimators.absent import surrogate_router
 from vtree.estimators.devices import answer, place, working
 from vtree.estimators.limits import (
     Amounts,
@@ -34,6 +35,15 @@ from vtree.predict import leaves
 from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.sampling import Draw
 from vtree.splits import Search
+from vtree.surrogates import (
+    KnownRows,
+    Rules,
+    as_arrays,
+    come_to_rest,
+    follow,
+    from_arrays,
+    without_marks,
+)
 from vtree.tables import Schema, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
@@ -60,6 +70,7 @@ class TreeEstimator(BaseEstimator):
     """Base of the estimators that fit one tree; use a derived class."""
 
     _criteria: Any
+    rules_: Rules | None = None  # of models pickled before there were any
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         raise NotImplementedError
@@ -98,9 +109,10 @@ class TreeEstimator(BaseEstimator):
         ):
             data = self._prepare(X, y, sample_weight)
             self._remember(X, data)
-            tree = self._grow(data)
+            tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
+            self.rules_ = None if rules is None else follow(rules, tree, self.grown_)
             del data  # it holds memory of the device
         return self
 
@@ -128,8 +140,29 @@ class TreeEstimator(BaseEstimator):
             )
         return place(table.values, self.device), table.schema
 
+    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a model file holds of this estimator besides: header entries, and arrays."""
+        return {}, {} if self.rules_ is None else as_arrays(self.rules_)
+
+    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
+        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        self.rules_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
+
+    def _planted(
+        self, data: Prepared, roots: list[NDArray[np.int64]] | None = None
+    ) -> tuple[Tree, Rules | None]:
+        """Return what `_grow` does, and the trees' surrogates, of systems that have them."""
+        if hasattr(self, "surrogates"):
+            return self._grow_binary(data, roots)
+        return self._grow(data, roots), None
+
     def _grow(self, data: Prepared, roots: list[NDArray[np.int64]] | None = None) -> Tree:
         """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once."""
+        return self._grow_binary(data, roots)[0]
+
+    def _grow_binary(
+        self, data: Prepared, roots: list[NDArray[np.int64]] | None
+    ) -> tuple[Tree, Rules | None]:
         criterion: Criterion = self._criteria[self.criterion]
         limits = amounts(self, data.n_rows, data.total_weight)
         bins = self._bin(data)
@@ -148,23 +181,29 @@ class TreeEstimator(BaseEstimator):
         )
         stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
         plan = Plan(search, stops, self.histogram_budget)
+        surrogates = surrogate_router(self, search)
+        if surrogates is not None:
+            plan = plan._replace(search=KnownRows(search), router=surrogates)
         if self.max_leaf_nodes is None:
             grown, rows, branch_map = grow(bins, targets, plan, level_order, roots)
         else:
             order = BestFirst(self.max_leaf_nodes)
             grown, rows, branch_map = grow(bins, targets, plan, order, roots)
             grown = order.trim(grown)
-        return self._finished(finish(grown, rows, branch_map, targets, criterion))
+        gains_add_up = surrogates is None
+        tree = finish(grown, rows, branch_map, targets, criterion, gains_add_up=gains_add_up)
+        if surrogates is None:
+            return self._finished(tree), None
+        return self._finished(without_marks(tree)), surrogates.rules(grown, tree)
 
     def _finished(self, tree: Tree) -> Tree:
         """Return a grown tree with the values that the estimator answers."""
         return tree
 
     def _bin(self, data: Prepared) -> Bins:
-        levels = [-1 if each is None else each.size for each in data.schema.levels]
         return bin_table(
             data.values,
-            np.asarray(levels, dtype=np.int64),
+            n_levels_of(data.schema),
             max_bins=self.max_bins,
             weight=data.targets.weight,
             names=data.schema.names,
@@ -204,11 +243,12 @@ class TreeEstimator(BaseEstimator):
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)  # first, for it tells whether there is a tree
-            return self._rest(self.grown_, values)
+            return self._rest(self.grown_, self.rules_, values)
 
-    def _rest(self, tree: Tree, values: Array) -> NDArray[np.int32]:
+    def _rest(self, tree: Tree, rules: Rules | None, values: Array) -> NDArray[np.int32]:
         """Return the node where each encoded row comes to rest in one tree, (N,)."""
-        return leaves(tree, values)[:, 0]
+        found = leaves(tree, values) if rules is None else come_to_rest(tree, rules, values)
+        return found[:, 0]
 
     def apply(self, X: Any, check_input: bool = True) -> Array:
         """Return the number of the leaf that each row comes to, (N,) int64."""
@@ -273,6 +313,11 @@ class TreeEstimator(BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:  # noqa: D105
         # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
         super().__setstate__({name: _native(value) for name, value in state.items()})
+
+
+def n_levels_of(schema: Schema) -> NDArray[np.int64]:
+    """Return the levels of each categorical feature, −1 for numeric ones, (F,)."""
+    return np.array([-1 if each is None else each.size for each in schema.levels], dtype=np.int64)
 
 
 def _native(value: Any) -> Any:

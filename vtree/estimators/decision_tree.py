@@ -98,6 +98,14 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         them as altered priors, and `predict` answers the class of least expected cost.
     feature_costs : (F,) positive numbers, optional
         What it costs to know each feature: gains are divided by it where the best is chosen.
+    surrogates : int
+        The most surrogate splits of a node (rpart: 5). With them, rows that miss a feature take no
+        part in judging its splits and are sent on by the best surrogate they have an answer to. 0:
+        both sides are tried for missing values, and the better one is learnt.
+    use_surrogates : 0, 1 or 2
+        What becomes of rows that miss a feature. 0: they stay at the node and are answered by it.
+        1: surrogates send them, those that none can send stay. 2: such ones go with the larger
+        side (nowhere if both are equal).
     max_bins : int or None
         The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
     categorical_features : "from_dtype", None, mask, indices or names
@@ -141,6 +149,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     """
 
     _criteria = CLASSIFICATION
+    costs_: NDArray[np.float64] | None = None  # of models pickled before there were any
+    priors_: NDArray[np.float64] | None = None
     _parameter_constraints: dict[str, list[Any]] = {
         **CONSTRAINTS,
         "criterion": [StrOptions(set(CLASSIFICATION))],
@@ -168,6 +178,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         priors: Any = None,
         costs: Any = None,
         feature_costs: Any = None,
+        surrogates: int = 0,
+        use_surrogates: int = 2,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -192,6 +204,8 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         self.priors = priors
         self.costs = costs
         self.feature_costs = feature_costs
+        self.surrogates = surrogates
+        self.use_surrogates = use_surrogates
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
@@ -326,6 +340,8 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
         feature_costs: Any = None,
+        surrogates: int = 0,
+        use_surrogates: int = 2,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -354,6 +370,8 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.feature_costs = feature_costs
+        self.surrogates = surrogates
+        self.use_surrogates = use_surrogates
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
+    Options,
     RealNotInt,
     StrOptions,
 )
@@ -56,6 +57,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "monotonic_cst": ["array-like", None],
+    "surrogates": [Interval(Integral, 0, None, closed="left")],
+    "use_surrogates": [Options(Integral, {0, 1, 2})],
     "feature_costs": ["array-like", None],
     "max_bins": [Interval(Integral, 2, 65_535, closed="both"), None],
     "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],

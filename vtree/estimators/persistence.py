@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
 from vtree.interop.model_file import read_model, write_model
+from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
 from vtree.tree import Tree, fingerprint
 
@@ -44,7 +47,10 @@ def digest(model: Any) -> str:
     if isinstance(model, Tree):
         return fingerprint(model)
     check_is_fitted(model)
-    return fingerprint(model.grown_)
+    tree = fingerprint(model.grown_)
+    if model.rules_ is None:
+        return tree
+    return hashlib.sha256(f"{tree} {rules_fingerprint(model.rules_)}".encode()).hexdigest()
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -64,6 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
+    more, extra = model._more_to_save()
     header = {
         "estimator": name,
         "parameters": model.get_params(deep=False),
@@ -74,8 +81,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "n_outputs": model.n_outputs_,
         "max_features": model.max_features_,
         "classes": getattr(model, "classes_", None),
+        **more,
     }
-    write_model(path, header, model.grown_)
+    write_model(path, header, model.grown_, extra)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -88,9 +96,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is no model, is damaged, or is hostile.
     """
-    header, tree, _ = read_model(path)
+    header, tree, extra = read_model(path)
     try:
-        return _estimator(header, tree)
+        return _estimator(header, tree, extra)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{str(path)!r} does not describe a model that this version of vtree knows: "
@@ -98,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
 
 
-def _estimator(header: dict[str, Any], tree: Tree) -> Any:
+def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]) -> Any:
     home = import_module(_HOME[header["estimator"]])
     model = getattr(home, header["estimator"])(**header["parameters"])
     model._validate_params()
@@ -127,4 +135,5 @@ def _estimator(header: dict[str, Any], tree: Tree) -> Any:
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
     model.grown_ = tree
+    model._take_saved(header, extra)
     return model

@@ -32,6 +32,7 @@ from vtree.pruning import (
     prune_pessimistic,
     prune_reduced_error,
 )
+from vtree.surrogates import follow
 from vtree.tree import Tree
 
 
@@ -130,6 +131,8 @@ def prune(
     if hasattr(pruned, "subtrees_"):  # of an earlier pruning
         del pruned.subtrees_
     pruned.grown_ = _METHODS[method].prune(pruned, unseen, **given)
+    if model.rules_ is not None:
+        pruned.rules_ = follow(model.rules_, model.grown_, pruned.grown_)
     return pruned
 
 

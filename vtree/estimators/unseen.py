@@ -16,6 +16,7 @@ from vtree.costs import cheapest_class, prior_weight
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator, thread_count
 from vtree.estimators.class_costs import weight_like_training
+from vtree.estimators.devices import working
 from vtree.estimators.targets import as_columns, codes_of, host, row_weights
 from vtree.pruning import (
     Losses,
@@ -26,6 +27,7 @@ from vtree.pruning import (
     real_losses,
     training_losses,
 )
+from vtree.surrogates import follow
 from vtree.tree import Tree, collapse
 from vtree_kernels import threads
 
@@ -111,7 +113,7 @@ def parts_of(
     Returns (parts, y (N, outputs) as class numbers or reals, weight (N,)), N rows with a weight.
     """
     twin = copy.copy(model)
-    with threads(thread_count(model.n_jobs)):
+    with threads(thread_count(model.n_jobs)), working(model.device, X, release=True):
         data = twin._prepare(X, y, sample_weight)
         _check_same_columns(model, data)
         tests = _test_rows(cv, data, y, hasattr(model, "classes_"))
@@ -119,14 +121,15 @@ def parts_of(
         roots = [np.setdiff1d(everything, test) for test in tests]
         if not all(root.size and test.size for root, test in zip(roots, tests, strict=True)):
             raise InputError(f"cv={cv!r} leaves no rows to grow a tree on, or none to judge it by")
-        forest = twin._grow(data, roots)
+        forest, rules = twin._planted(data, roots)
         xp = arrays.namespace(data.values)
         parts = []
         for number, test in enumerate(tests):
             one = forest._replace(root=forest.root[[number]])
             tree = collapse(one, one.first_child >= 0)
             values = xp.take(data.values, arrays.like(test, data.values), axis=0)
-            leaf = twin._rest(tree, values).astype(np.int64)
+            own = None if rules is None else follow(rules, one, tree)
+            leaf = twin._rest(tree, own, values).astype(np.int64)
             parts.append(Part(tree, own_losses(twin, tree), leaf, test))
     true = data.targets.identity
     return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, _weight(twin, data)

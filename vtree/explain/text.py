@@ -62,6 +62,7 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
     missing = int(tree.missing_child[node])
     marks = [" or missing" if child == missing else "" for child in range(tree.n_children[node])]
     levels = model.schema_.levels[feature]
+    marks[0] = _surrogates(model, node, decimals) + marks[0]
     if levels is None:
         threshold = tree.threshold[node]
         if np.isposinf(threshold):
@@ -74,6 +75,27 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
         (child, f"{name} in {_listed(levels[child_of_level == child])}{mark}")
         for child, mark in enumerate(marks)
     ]
+
+
+def _surrogates(model: Any, node: int, decimals: int) -> str:
+    """Return what sends a row to the first child where the node's own answer is missing."""
+    rules = getattr(model, "rules_", None)
+    if rules is None:
+        return ""
+    names = getattr(model, "feature_names_in_", None)
+    texts = []
+    for rule in np.flatnonzero(rules.node == node)[1:].tolist():
+        feature = int(rules.feature[rule])
+        name = f"feature {feature}" if names is None else str(names[feature])
+        levels = model.schema_.levels[feature]
+        if levels is None:
+            sign = "<=" if rules.low_child[rule] == 0 else ">"
+            texts.append(f"{name} {sign} {_number(float(rules.threshold[rule]), decimals)}")
+        else:
+            start = int(rules.map_offset[rule]) + 1
+            own = rules.branch_map[start : start + levels.size] == 0
+            texts.append(f"{name} in {_listed(levels[own])}")
+    return f" (missing: {', then '.join(texts)})" if texts else ""
 
 
 def _listed(levels: NDArray[Any]) -> str:

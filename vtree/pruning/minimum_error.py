@@ -33,6 +33,7 @@ def prune_minimum_error(tree: Tree, weights: Floats, *, m: float | None = None) 
     n_classes = weights.shape[1]
     added = np.ones((1, n_classes)) if m is None else m * (weights[:1] / weights[0].sum())
     n = weights.sum(axis=1)
-    rate = 1.0 - (weights + added).max(axis=1) / (n + added.sum())
+    of_all = n + added.sum()
+    rate = 1.0 - (weights + added).max(axis=1) / np.where(of_all > 0.0, of_all, 1.0)
     resting = np.maximum(n - children_sum(tree, n), 0.0)
     return cheapest(tree, Losses(n * rate, resting * rate), tolerance=ROUNDING * float(n[0]))

@@ -25,6 +25,7 @@ def prune_pessimistic(tree: Tree, errors: Losses) -> Tree:
     """
     leaf = tree.first_child < 0
     below = sum_upward(tree, errors.at_rest + np.where(leaf, 0.5, 0.0))
-    spread = np.sqrt(below * np.maximum(tree.weight - below, 0.0) / tree.weight)
+    n = np.where(tree.weight > 0.0, tree.weight, 1.0)  # branches may be empty
+    spread = np.sqrt(below * np.maximum(n - below, 0.0) / n)
     tolerance = ROUNDING * float(tree.weight[0])
     return collapse(tree, ~leaf & (errors.as_leaf + 0.5 > below + spread + tolerance))
