@@ -312,9 +312,7 @@ def _log_p(
     return np.maximum(result, _LEAST)
 
 
-def _keep_best(
-    state: _State, stages: _Stages, active: Integers, test: Test, rules: Rules
-) -> None:
+def _keep_best(state: _State, stages: _Stages, active: Integers, test: Test, rules: Rules) -> None:
     """Keep the stages with a smaller p-value than any before."""
     if not rules.exhaustive:
         return
@@ -322,4 +320,8 @@ def _keep_best(
     log_p = test.log_p(state.stats[active], alive)
     better = (log_p < stages.log_p[active]) & (alive.sum(axis=1) <= MOST_GROUPS)
     own = active[better]
-    stages.log_p[own], stages.label[own], stages.alive[own] = log_p[better], state.label[own], state.alive[own]
+    stages.log_p[own], stages.label[own], stages.alive[own] = (
+        log_p[better],
+        state.label[own],
+        state.alive[own],
+    )
