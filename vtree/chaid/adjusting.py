@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.chaid.association import Test
+from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import (
     Groups,
     Problems,
     Rules,
     absorb_small,
     merge_levels,
+    part_of,
     place_missing,
     pooled,
 )
@@ -29,7 +30,7 @@ class Verdict(NamedTuple):
     log_p: Floats  # (P,) log of the adjusted p-value, above 0 where the adjustment passes 1
 
 
-def judge(problems: Problems, test: Test, rules: Rules, *, bonferroni: bool) -> Verdict:
+def judge(problems: Problems, test: AssociationTest, rules: Rules, *, bonferroni: bool) -> Verdict:
     """Merge the levels of each problem and adjust the p-value of its table for the search.
 
     A predictor that comes down to one group, or keeps a group that is too small, has p = 1.
@@ -49,13 +50,13 @@ def _settle_missing(
     groups: Groups,
     log_p: Floats,
     own: NDArray[np.int64],
-    test: Test,
+    test: AssociationTest,
     rules: Rules,
     bonferroni: bool,
 ) -> None:
     """Give the missing category its closest group or one of its own, whichever has smaller p."""
-    part = Problems(*(field[own] for field in problems))
-    alone, within = place_missing(part, Groups(*(field[own] for field in groups)), test)
+    part, groups_of_part = part_of(problems, groups, own)
+    alone, within = place_missing(part, groups_of_part, test)
     apart, joined = (_adjusted(part, each, test, rules, bonferroni) for each in (alone, within))
     better = apart < joined
     log_p[own] = np.where(better, apart, joined)
@@ -64,7 +65,7 @@ def _settle_missing(
 
 
 def _adjusted(
-    problems: Problems, groups: Groups, test: Test, rules: Rules, bonferroni: bool
+    problems: Problems, groups: Groups, test: AssociationTest, rules: Rules, bonferroni: bool
 ) -> Floats:
     stats = pooled(problems, groups, test)
     log_p = test.log_p(stats, groups.alive)

@@ -1,6 +1,6 @@
 """Tests of association between the groups of a predictor and the target.
 
-A `Test` works on float64 statistics of levels or groups, T as their last axis: class weights for
+A `AssociationTest` works on float64 statistics of levels or groups, T as their last axis: class weights for
 the chi-square and likelihood-ratio tests; weight, sum of targets and sum of squares within for the
 F test. Groups outside a mask do not count. Sums over groups and classes are cumulative, so that
 padding cannot change a bit.
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-class Test(NamedTuple):
+class AssociationTest(NamedTuple):
     """How groups are compared.
 
     log_p(stats (E, G, T), mask (E, G)) -> (E,) log of the p-value of each table.
@@ -38,7 +38,7 @@ class Test(NamedTuple):
     rates: Callable[[Floats], Floats]
 
 
-def pearson(unit: float) -> Test:
+def pearson(unit: float) -> AssociationTest:
     """Return Pearson's test, X² = Σ (n − e)²/e; `unit` is the weight that one integer stands for.
 
     >>> titanic = np.array([[[122.0, 203.0], [167.0, 118.0], [528.0, 178.0]]])
@@ -46,17 +46,19 @@ def pearson(unit: float) -> Test:
     >>> f"{p[0]:.6e}"
     '1.282678e-29'
     """
-    return Test(partial(_log_p_of_table, _pearson, unit), _sums, _total, _shares)
+    return AssociationTest(partial(_log_p_of_table, _pearson, unit), _sums, _total, _shares)
 
 
-def likelihood_ratio(unit: float) -> Test:
+def likelihood_ratio(unit: float) -> AssociationTest:
     """Return the likelihood-ratio test, G² = 2 Σ n log(n/e)."""
-    return Test(partial(_log_p_of_table, _likelihood_ratio, unit), _sums, _total, _shares)
+    return AssociationTest(
+        partial(_log_p_of_table, _likelihood_ratio, unit), _sums, _total, _shares
+    )
 
 
-def f_test(unit: float) -> Test:
+def f_test(unit: float) -> AssociationTest:
     """Return the test of equal means, F = (between / (g − 1)) / (within / (n − g))."""
-    return Test(partial(_log_p_of_means, unit), _pooled_moments, _weight, _means)
+    return AssociationTest(partial(_log_p_of_means, unit), _pooled_moments, _weight, _means)
 
 
 def _sum(values: Floats, axis: int) -> Floats:

@@ -11,12 +11,12 @@ behind it, so that a round looks anew only at pairs with what has changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.chaid.association import Test
+from vtree.chaid.association import AssociationTest
 from vtree.chaid.resplitting import best_halves
 
 Floats = NDArray[np.float64]
@@ -56,6 +56,13 @@ class Groups(NamedTuple):
     alive: Mask  # (P, G) which levels name a group
 
 
+def part_of(problems: Problems, groups: Groups, own: Integers) -> tuple[Problems, Groups]:
+    """Return copies of some of the problems and their groups."""
+    parts: Any = ([field[own] for field in each] for each in (problems, groups))
+    some, theirs = parts
+    return Problems(*some), Groups(*theirs)
+
+
 class _State(NamedTuple):
     """What a round reads and changes."""
 
@@ -75,7 +82,7 @@ class _Stages(NamedTuple):
     alive: Mask
 
 
-def merge_levels(problems: Problems, test: Test, rules: Rules) -> Groups:
+def merge_levels(problems: Problems, test: AssociationTest, rules: Rules) -> Groups:
     """Merge the levels of all problems while their closest groups are alike.
 
     Groups that end too small are left to `absorb_small`, late floating categories out. Of equally
@@ -84,7 +91,7 @@ def merge_levels(problems: Problems, test: Test, rules: Rules) -> Groups:
     groups = _apart(problems, rules.late)
     state = _state(problems, groups, test)
     every = np.arange(problems.n_levels.size)
-    _look(problems, state, *np.nonzero(state.alive), test)
+    _look(problems, state, state.alive, every, test)
     stages = _Stages(np.full(every.size, np.inf), state.label.copy(), state.alive.copy())
     _keep_best(state, stages, every, test, rules)
     splits_left = problems.n_levels.copy()  # a bound, should merging and splitting take turns
@@ -105,7 +112,7 @@ def merge_levels(problems: Problems, test: Test, rules: Rules) -> Groups:
     return Groups(stages.label, stages.alive) if rules.exhaustive else Groups(*state[1:3])
 
 
-def absorb_small(problems: Problems, groups: Groups, test: Test) -> Groups:
+def absorb_small(problems: Problems, groups: Groups, test: AssociationTest) -> Groups:
     """Merge each group that is too small with its most similar one, the smallest first."""
     state = _state(problems, groups, test)
     every = np.arange(problems.n_levels.size)
@@ -121,7 +128,9 @@ def absorb_small(problems: Problems, groups: Groups, test: Test) -> Groups:
         _join(state, active, np.minimum(own, other), np.maximum(own, other), test)
 
 
-def place_missing(problems: Problems, groups: Groups, test: Test) -> tuple[Groups, Groups]:
+def place_missing(
+    problems: Problems, groups: Groups, test: AssociationTest
+) -> tuple[Groups, Groups]:
     """Return (groups with late missing categories on their own, with each in its closest group).
 
     All problems must be floating, their missing category in no group yet.
@@ -136,7 +145,7 @@ def place_missing(problems: Problems, groups: Groups, test: Test) -> tuple[Group
     return alone, Groups(state.label, state.alive)
 
 
-def pooled(problems: Problems, groups: Groups, test: Test) -> Floats:
+def pooled(problems: Problems, groups: Groups, test: AssociationTest) -> Floats:
     """Return the statistics (P, G, T) of the groups, zero where a level names none."""
     stats = np.zeros_like(problems.stats)
     for group in range(stats.shape[1]):
@@ -153,7 +162,7 @@ def _apart(problems: Problems, late: bool) -> Groups:
     return Groups(np.tile(place, (n_problems, 1)), place < last[:, None])
 
 
-def _state(problems: Problems, groups: Groups, test: Test) -> _State:
+def _state(problems: Problems, groups: Groups, test: AssociationTest) -> _State:
     every, last = np.arange(problems.n_levels.size), np.maximum(problems.n_levels - 1, 0)
     shape = groups.label.shape
     # A group is known by its smallest level, so the last one names a group only on its own.
@@ -169,7 +178,7 @@ def _state(problems: Problems, groups: Groups, test: Test) -> _State:
 
 
 def _must_merge(
-    problems: Problems, state: _State, active: Integers, test: Test, rules: Rules
+    problems: Problems, state: _State, active: Integers, test: AssociationTest, rules: Rules
 ) -> Mask:
     """Return which of the `active` problems merge their closest pair whatever its p-value."""
     alive = state.alive[active]
@@ -179,10 +188,12 @@ def _must_merge(
     if rules.small_first:
         small = test.size(state.stats[active]) < problems.least[active, None]
         must |= (small & alive).any(axis=1)
-    return must
+    return np.asarray(must)
 
 
-def _join(state: _State, active: Integers, low: Integers, high: Integers, test: Test) -> Mask:
+def _join(
+    state: _State, active: Integers, low: Integers, high: Integers, test: AssociationTest
+) -> Mask:
     """Join group `high` to group `low` in each of the `active` problems.
 
     Returns which groups must look for partners again, (A, G).
@@ -205,7 +216,7 @@ def _resplit(
     state: _State,
     active: Integers,
     group: Integers,
-    test: Test,
+    test: AssociationTest,
     rules: Rules,
 ) -> Integers:
     """Cut the new groups that are two at alpha_resplit; return which of `active` were cut."""
@@ -232,12 +243,16 @@ def _resplit(
 
 
 def _refresh(
-    problems: Problems, state: _State, active: Integers, changed: Integers, stale: Mask, test: Test
+    problems: Problems,
+    state: _State,
+    active: Integers,
+    changed: Integers,
+    stale: Mask,
+    test: AssociationTest,
 ) -> None:
     """Find partners anew for `stale` groups, and try the `changed` group on those before it."""
     stale &= state.alive[active]
-    index, group = np.nonzero(stale)
-    _look(problems, state, active[index], group, test)
+    _look(problems, state, stale, active, test)
     near = _may_pair(problems, state, active, changed) & ~stale
     near &= np.arange(near.shape[1]) < changed[:, None]
     index, group = np.nonzero(near)
@@ -250,9 +265,11 @@ def _refresh(
 
 
 def _look(
-    problems: Problems, state: _State, problem: Integers, group: Integers, test: Test
+    problems: Problems, state: _State, which: Mask, active: Integers, test: AssociationTest
 ) -> None:
-    """Find the best partner of groups among those behind them."""
+    """Find the best partners of the groups marked in `which` (A, G) among those behind them."""
+    index, group = np.nonzero(which)
+    problem = active[index]
     found = _best_partners(problems, state, problem, group, test, later=True)
     state.closest[problem, group], state.partner[problem, group] = found
 
@@ -262,7 +279,7 @@ def _best_partners(
     state: _State,
     problem: Integers,
     group: Integers,
-    test: Test,
+    test: AssociationTest,
     *,
     later: bool,
 ) -> tuple[Floats, Integers]:
@@ -298,7 +315,7 @@ def _may_pair(problems: Problems, state: _State, problem: Integers, group: Integ
 
 
 def _log_p(
-    state: _State, problem: Integers, first: Integers, second: Integers, test: Test
+    state: _State, problem: Integers, first: Integers, second: Integers, test: AssociationTest
 ) -> Floats:
     """Return log p of pairs of groups, (E,)."""
     stats = state.stats
@@ -312,7 +329,9 @@ def _log_p(
     return np.maximum(result, _LEAST)
 
 
-def _keep_best(state: _State, stages: _Stages, active: Integers, test: Test, rules: Rules) -> None:
+def _keep_best(
+    state: _State, stages: _Stages, active: Integers, test: AssociationTest, rules: Rules
+) -> None:
     """Keep the stages with a smaller p-value than any before."""
     if not rules.exhaustive:
         return

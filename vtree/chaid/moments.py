@@ -58,7 +58,7 @@ def _split(whole: Integers, weight: Integers | None) -> tuple[list[Integers], tu
     # Low parts of either sign, at most half a step: all sums stay below 2^53 like those of y.
     high = (whole + (1 << half >> 1)) >> half
     low = whole - (high << half)
-    each = 1 if weight is None else weight
+    each = np.ones_like(whole) if weight is None else weight
     planes = [high * high * each, high * low * each, low * low * each]
     return planes, (4.0**half, 2.0 * 2.0**half, 1.0)
 

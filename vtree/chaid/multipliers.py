@@ -26,7 +26,8 @@ def partitions(c: int, r: int, kind: int) -> int:
         # The floating level alone, or in one of r groups of the others.
         return comb(c - 2, r - 2) + r * comb(c - 2, r - 1)
     # Stirling's number of the second kind, in whole numbers: the terms alternate.
-    return sum((-1) ** i * comb(r, i) * (r - i) ** c for i in range(r)) // factorial(r)
+    signed: int = sum((-1) ** i * comb(r, i) * (r - i) ** c for i in range(r))
+    return signed // factorial(r)
 
 
 def comparisons(c: int, kind: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.chaid.association import Test
+from vtree.chaid.association import AssociationTest
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -13,7 +13,9 @@ Mask = NDArray[np.bool_]
 ALL_SUBSETS_UP_TO = 12  # levels of a nominal predictor
 
 
-def best_halves(stats: Floats, ordinal: bool, floating: bool, test: Test) -> tuple[float, Mask]:
+def best_halves(
+    stats: Floats, ordinal: bool, floating: bool, test: AssociationTest
+) -> tuple[float, Mask]:
     """Return (log p, levels of the first half (m,)) of the cut with the smallest p-value.
 
     stats (m, T): of the group's m >= 2 levels. An ordinal group is cut between neighbours; if its
@@ -29,7 +31,7 @@ def best_halves(stats: Floats, ordinal: bool, floating: bool, test: Test) -> tup
     return float(log_p[best]), masks[best]
 
 
-def _cuts(stats: Floats, ordinal: bool, floating: bool, test: Test) -> Mask:
+def _cuts(stats: Floats, ordinal: bool, floating: bool, test: AssociationTest) -> Mask:
     """Return the halves to try, one a row, (C, m)."""
     n_levels = stats.shape[0]
     if ordinal and floating:

@@ -11,7 +11,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.chaid.adjusting import judge
-from vtree.chaid.association import Test
+from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import Problems, Rules
 from vtree.criteria import Criterion
 from vtree.splits import Nodes, Splits
@@ -55,7 +55,7 @@ class ChaidSearch(NamedTuple):
     criterion: Criterion  # what the reported decrease is of
     layout: Layout
     limits: Limits
-    test: Test
+    test: AssociationTest
     levels: Any  # (table (..., S), layout) → (..., T) what `test` works on
     rules: Rules
     sizes: Sizes

@@ -196,8 +196,8 @@ def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals)
     all_levels: list[NDArray[Any] | None] = []
     for place, column in enumerate(table.read):
         levels = None
-        by_type = ordinals.chosen is None
-        ordinal[place] = column.order is not None if by_type else ordinals.chosen[place]
+        told = column.order is not None
+        ordinal[place] = told if ordinals.chosen is None else ordinals.chosen[place]
         categorical = column.labels is not None if chosen is None else chosen[place]
         if categorical or ordinal[place]:
             labels = labels_of(column)
