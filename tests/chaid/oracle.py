@@ -150,7 +150,8 @@ def multiplier(groups: list[Group], case: Case) -> float:
         return comb(c - 1, r - 1)
     if case.kind == "floating":
         return comb(c - 2, r - 2) + r * comb(c - 2, r - 1)
-    return sum((-1) ** i * (r - i) ** c / (factorial(i) * factorial(r - i)) for i in range(r))
+    terms = [(-1.0) ** i * (r - i) ** c / (factorial(i) * factorial(r - i)) for i in range(r)]
+    return float(sum(terms))
 
 
 def adjusted(groups: list[Group], case: Case) -> float:

@@ -1,7 +1,7 @@
 """Tests of association between the groups of a predictor and the target.
 
-A `AssociationTest` works on float64 statistics of levels or groups, T as their last axis: class weights for
-the chi-square and likelihood-ratio tests; weight, sum of targets and sum of squares within for the
+They work on float64 statistics of levels or groups, T as their last axis: class weights for the
+chi-square and likelihood-ratio tests; weight, sum of targets and sum of squares within for the
 F test. Groups outside a mask do not count. Sums over groups and classes are cumulative, so that
 padding cannot change a bit.
 """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays
+from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.chaid.adjusting import judge
@@ -15,7 +16,7 @@ from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import Problems, Rules
 from vtree.criteria import Criterion
 from vtree.splits import Nodes, Splits
-from vtree.tree import MULTIWAY
+from vtree.tree import MULTIWAY, Tree, children, levels
 from vtree_kernels.scan import Layout, Limits, with_counts
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,37 @@ class Tested(NamedTuple):
     log_p: Floats  # (L, F)
 
 
+def joined_tests(record: list[Tested], n_features: int) -> Tested:
+    """Return the tests of all searches, sorted by key."""
+    key = np.concatenate([np.empty(0, dtype=np.uint64), *(each.key for each in record)])
+    log_p = np.concatenate([np.empty((0, n_features)), *(each.log_p for each in record)])
+    order = np.argsort(key, kind="stable")
+    return Tested(key[order], log_p[order])
+
+
+def tests_of(tree: Tree, tested: Tested) -> Floats:
+    """Return log of the adjusted p-values (M, F) of a tree's nodes, NaN where none was tested."""
+    key = node_keys(tree)
+    log_p = np.full((key.size, tested.log_p.shape[1]), np.nan)
+    if tested.key.size:
+        place = np.minimum(np.searchsorted(tested.key, key), tested.key.size - 1)
+        known = tested.key[place] == key
+        log_p[known] = tested.log_p[place[known]]
+    return log_p
+
+
+def node_keys(tree: Tree) -> NDArray[np.uint64]:
+    """Return the keys that growth gave the nodes of a tree, which pruning does not change, (M,)."""
+    key = np.zeros(tree.feature.size, dtype=np.uint64)
+    key[tree.root] = draws.mix(np.arange(tree.root.size))
+    for nodes in levels(tree.first_child, tree.n_children, tree.root):
+        inner = nodes[tree.first_child[nodes] >= 0]
+        below = children(tree.first_child, tree.n_children, inner)
+        parent = np.repeat(inner, tree.n_children[inner])
+        key[below] = draws.child_key(key[parent], below - tree.first_child[parent])
+    return key
+
+
 class Found(NamedTuple):
     """The groups of each predictor of a group of features, on the host."""
 
@@ -56,7 +88,9 @@ class ChaidSearch(NamedTuple):
     layout: Layout
     limits: Limits
     test: AssociationTest
-    levels: Any  # (table (..., S), layout) → (..., T) what `test` works on
+    statistics: Callable[
+        [Integers, Layout], Floats
+    ]  # (table (..., S), layout) → (..., T) what `test` works on
     rules: Rules
     sizes: Sizes
     bonferroni: bool
@@ -79,7 +113,7 @@ class ChaidSearch(NamedTuple):
         flat = table.reshape(n_nodes * n_features, n_codes, -1)
         ordinal = np.tile(self.ordinal[group.features], n_nodes)
         problems, code = _problems(
-            self.levels(flat, self.layout),
+            self.statistics(flat, self.layout),
             flat[..., 0] > 0,
             ordinal,
             np.repeat(least, n_features),

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
@@ -16,6 +17,8 @@ from vtree.tree import Tree, fingerprint
 
 # Loading looks a name up here and nowhere else, so a file cannot name code of its own.
 _HOME = {
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
 }
@@ -64,6 +67,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
+    more, extra = model._more_to_save()
     header = {
         "estimator": name,
         "parameters": model.get_params(deep=False),
@@ -74,8 +78,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "n_outputs": model.n_outputs_,
         "max_features": model.max_features_,
         "classes": getattr(model, "classes_", None),
+        **more,
     }
-    write_model(path, header, model.grown_)
+    write_model(path, header, model.grown_, extra)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -88,9 +93,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is no model, is damaged, or is hostile.
     """
-    header, tree, _ = read_model(path)
+    header, tree, extra = read_model(path)
     try:
-        return _estimator(header, tree)
+        return _estimator(header, tree, extra)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{str(path)!r} does not describe a model that this version of vtree knows: "
@@ -98,7 +103,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
 
 
-def _estimator(header: dict[str, Any], tree: Tree) -> Any:
+def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]) -> Any:
     home = import_module(_HOME[header["estimator"]])
     model = getattr(home, header["estimator"])(**header["parameters"])
     model._validate_params()
@@ -126,5 +131,6 @@ def _estimator(header: dict[str, Any], tree: Tree) -> Any:
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
+    model._take_saved(header, extra)
     model.grown_ = tree
     return model
