@@ -35,22 +35,22 @@ class Sizes(NamedTuple):
         return np.minimum(np.ceil(self.share * weight * self.unit), self.least) / self.unit
 
 
-class Tested(NamedTuple):
+class NodeTests(NamedTuple):
     """Adjusted p-values of nodes that were searched, and the nodes' keys."""
 
     key: NDArray[np.uint64]  # (L,)
     log_p: Floats  # (L, F)
 
 
-def joined_tests(record: list[Tested], n_features: int) -> Tested:
+def joined_tests(record: list[NodeTests], n_features: int) -> NodeTests:
     """Return the tests of all searches, sorted by key."""
     key = np.concatenate([np.empty(0, dtype=np.uint64), *(each.key for each in record)])
     log_p = np.concatenate([np.empty((0, n_features)), *(each.log_p for each in record)])
     order = np.argsort(key, kind="stable")
-    return Tested(key[order], log_p[order])
+    return NodeTests(key[order], log_p[order])
 
 
-def tests_of(tree: Tree, tested: Tested) -> Floats:
+def log_p_of_nodes(tree: Tree, tested: NodeTests) -> Floats:
     """Return log of the adjusted p-values (M, F) of a tree's nodes, NaN where none was tested."""
     key = node_keys(tree)
     log_p = np.full((key.size, tested.log_p.shape[1]), np.nan)
@@ -96,7 +96,7 @@ class ChaidSearch(NamedTuple):
     bonferroni: bool
     log_alpha_split: float
     ordinal: NDArray[np.bool_]  # (F,)
-    record: list[Tested]  # grows with each call of `choose`
+    record: list[NodeTests]  # grows with each call of `choose`
     monotone: None = None
     uses_once: bool = False
 
@@ -130,7 +130,7 @@ class ChaidSearch(NamedTuple):
         """Return each node's split by the most significant predictor, the first of equals."""
         place = np.argsort(np.concatenate([group.features for group in bins.groups]))
         log_p = np.concatenate([each.log_p for each in found], axis=1)[:, place]
-        self.record.append(Tested(nodes.key, log_p))
+        self.record.append(NodeTests(nodes.key, log_p))
         feature = np.argmin(log_p, axis=1)
         split = log_p[np.arange(feature.size), feature] <= self.log_alpha_split
         home = {

@@ -18,7 +18,14 @@ from vtree.binning import level_numbers
 from vtree.chaid import association, moments
 from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import Rules
-from vtree.chaid.search import ChaidSearch, Sizes, Tested, class_levels, joined_tests, tests_of
+from vtree.chaid.search import (
+    ChaidSearch,
+    NodeTests,
+    Sizes,
+    class_levels,
+    joined_tests,
+    log_p_of_nodes,
+)
 from vtree.criteria import CLASSIFICATION, REGRESSION, Criterion
 from vtree.errors import InputError
 from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
@@ -191,7 +198,7 @@ class ChaidEstimator(TreeEstimator):
             raise TypeError("its tests are of other types")
         if (key[1:] <= key[:-1]).any():
             raise ValueError("the keys of its tests do not ascend")
-        self.tested_, self.ordinal_ = Tested(key, log_p), ordinal
+        self.tested_, self.ordinal_ = NodeTests(key, log_p), ordinal
 
     @property
     def log_p_values_(self) -> Floats:
@@ -199,7 +206,7 @@ class ChaidEstimator(TreeEstimator):
 
         NaN where none was tested; above 0 where Bonferroni's adjustment passes 1.
         """
-        return tests_of(self.grown_, self.tested_)
+        return log_p_of_nodes(self.grown_, self.tested_)
 
     @property
     def p_values_(self) -> Floats:
