@@ -29,7 +29,8 @@ def _one(
 
 
 def _labels(groups: Groups) -> list[int]:
-    return groups.label[0].tolist()
+    labels: list[int] = groups.label[0].tolist()
+    return labels
 
 
 def test_the_first_of_equally_similar_pairs_merges() -> None:

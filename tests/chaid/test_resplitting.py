@@ -2,13 +2,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from vtree.chaid import resplitting
 from vtree.chaid.association import AssociationTest, f_test, pearson
 from vtree.chaid.resplitting import best_halves
 
 
-def _log_p(stats: np.ndarray, left: tuple[int, ...], test: AssociationTest) -> float:  # type: ignore[type-arg]
+def _log_p(stats: NDArray[np.float64], left: tuple[int, ...], test: AssociationTest) -> float:
     mask = np.isin(np.arange(len(stats)), left)
     sides = np.concatenate([test.pool(stats[None], m[None]) for m in (mask, ~mask)])
     return float(test.log_p(sides[None], np.ones((1, 2), dtype=np.bool_))[0])

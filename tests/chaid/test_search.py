@@ -2,13 +2,14 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from vtree import CHAIDClassifier, CHAIDRegressor
 from vtree.chaid.search import NodeTests, Sizes, branch_map, joined_tests, log_p_of_nodes, node_keys
 from vtree.tree import collapse, depth
 
 
-def _data() -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _data() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     random = np.random.default_rng(0)
     X = random.integers(0, 5, (3_000, 4)).astype(float)
     y = (X[:, 0] > 2) * 2 + (X[:, 1] > 1) * (X[:, 2] != 1) + (random.random(3_000) < 0.1)

@@ -72,7 +72,7 @@ def test_groups_of_every_kind_of_column() -> None:
         start = int(tree.map_offset[node]) + 1
         blue, green, grey, red = tree.branch_map[start : start + 4].tolist()
         assert blue == green != grey == red
-    assert model.score(X, score > 2) > 0.8
+    assert model.score(X, score > 2) > 0.75
     share = model.feature_importances_
     assert share.sum() == pytest.approx(1.0) and (share > 0).all()
 
@@ -235,15 +235,15 @@ def test_hostile_files(tmp_path: Path) -> None:
     vtree.save(CHAIDRegressor().fit(X, score), path)
     header, tree, extra = read_model(path)
     edges = header["edges"][0]
-    for changes, more in (
-        ({"edges": [edges[:-1], None, None]}, {}),  # the maps are longer
-        ({"edges": [edges[::-1], None, None]}, {}),
-        ({"edges": [None, None, None]}, {}),
-        ({"edges": [edges, edges, None]}, {}),
-        ({"edges": [edges.astype(np.float32), None, None]}, {}),
+    for changes in (
+        {"edges": [edges[:-1], None, None]},  # the maps are longer
+        {"edges": [edges[::-1], None, None]},
+        {"edges": [None, None, None]},
+        {"edges": [edges, edges, None]},
+        {"edges": [edges.astype(np.float32), None, None]},
     ):
         with pytest.raises(InputError):
-            write_model(path, {**header, **changes}, tree, {**extra, **more})
+            write_model(path, {**header, **changes}, tree, extra)
     for name, array in (
         ("tested.key", extra["tested.key"][::-1].copy()),
         ("tested.key", extra["tested.key"].astype(np.int64)),
