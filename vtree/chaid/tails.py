@@ -34,6 +34,8 @@ def log_chi_square_tail(x: Floats, df: Floats) -> Floats:
     tail = special.chdtrc(df, x)
     result = _log_of(tail)
     tiny = np.flatnonzero((tail < _TINY) & np.isfinite(x))
+    if not tiny.size:
+        return result
     a, half = df[tiny] / 2.0, x[tiny] / 2.0
     # Q(a, x) = e^−x x^a / Γ(a) · 1/(x + 1 − a − 1(1 − a)/(x + 3 − a − …))
     fraction = _fraction(half + 1.0 - a, lambda k: (k * (a - k), half + (2.0 * k + 1.0) - a))
@@ -50,6 +52,8 @@ def log_f_tail(x: Floats, df_between: Floats, df_within: Floats) -> Floats:
     tail = special.fdtrc(df_between, df_within, x)
     result = _log_of(tail)
     tiny = np.flatnonzero((tail < _TINY) & np.isfinite(x))
+    if not tiny.size:
+        return result
     a, b = df_within[tiny] / 2.0, df_between[tiny] / 2.0
     # I_z(a, b) with z = df_within / (df_within + df_between x), and 1 − z without a subtraction
     ratio = df_between[tiny] * x[tiny] / df_within[tiny]
