@@ -9,15 +9,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import vtree
+from tests.samples import survey
 from vtree import CHAIDClassifier, CHAIDRegressor
-from vtree.errors import InputError, InputTypeError, ModelFileError
-from vtree.estimators import chaid
-from vtree.interop.model_file import read_model, write_model
+from vtree.errors import InputError
 from vtree.tree import MULTIWAY
 
 # Children of 50 rows are too large for the tables of these checks; see the tag poor_score.
@@ -37,25 +35,8 @@ def test_sklearn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def _table(n_rows: int = 2_000) -> tuple[pd.DataFrame, Any]:
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "age": random.integers(18, 90, n_rows).astype(float),
-            "colour": random.choice(["red", "green", "blue", "grey"], n_rows),
-            "size": pd.Categorical(
-                random.choice(["S", "M", "L", "XL"], n_rows), ["S", "M", "L", "XL"], ordered=True
-            ),
-        }
-    )
-    frame.loc[random.random(n_rows) < 0.1, "age"] = np.nan
-    score = (frame["age"].fillna(30) > 50) * 2 + frame["colour"].isin(["red", "grey"])
-    score += frame["size"].cat.codes > 1
-    return frame, score + random.normal(size=n_rows)
-
-
 def test_groups_of_every_kind_of_column() -> None:
-    X, score = _table()
+    X, score = survey()
     # 0.001, for at 0.05 chance alone keeps one pair of twenty apart.
     model = CHAIDClassifier(alpha_merge=0.001).fit(X, score > 2)
     assert model.ordinal_.tolist() == [True, False, True]
@@ -78,7 +59,7 @@ def test_groups_of_every_kind_of_column() -> None:
 
 
 def test_prediction_follows_the_leaf_of_each_row() -> None:
-    X, score = _table()
+    X, score = survey()
     model = CHAIDRegressor().fit(X, score)
     leaf = model.apply(X)
     means = pd.Series(score).groupby(leaf).mean()
@@ -124,94 +105,10 @@ def test_missing_values_are_a_category() -> None:
     assert like_ones.predict([[np.nan]]).tolist() == [1]
 
 
-def test_limits() -> None:
-    X, score = _table()
-    y = score > 2
-    tree = CHAIDClassifier(min_samples_leaf=150, min_samples_split=0.25).fit(X, y).grown_
-    assert tree.n_rows.min() >= 150
-    assert tree.n_rows[tree.first_child >= 0].min() >= 500
-    assert CHAIDClassifier(max_depth=1).fit(X, y).get_depth() == 1
-    free = CHAIDClassifier.r_compatible(max_depth=2)
-    assert (free.min_samples_leaf, free.min_leaf_share, free.max_depth) == (7, 0.01, 2)
-    # Rows count by their weight.
-    halves = CHAIDClassifier(min_samples_leaf=75).fit(X, y, sample_weight=np.full(2_000, 0.5))
-    assert halves.grown_.n_rows.min() >= 150
-
-
-def test_bonferroni() -> None:
-    X, score = _table()
-    settings: Any = {"alpha_merge": 0.001, "max_depth": 1}
-    plain = CHAIDClassifier(bonferroni=False, **settings).fit(X, score > 2)
-    adjusted = CHAIDClassifier(**settings).fit(X, score > 2)
-    difference = adjusted.log_p_values_[0] - plain.log_p_values_[0]
-    assert (difference > 0.5).all()  # log 2 at least
-    assert difference[1] == pytest.approx(np.log(7))  # 4 nominal levels in 2 groups
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha_resplit": 0.05}, "alpha_resplit=0.05 must be below alpha_merge=0.05"),
-        ({"alpha_resplit": 0.2}, "must be below alpha_merge"),
-        ({"alpha_resplit": 0.01, "exhaustive": True}, "splits no group again"),
-        ({"alpha_merge": 1.0}, "alpha_merge"),
-        ({"alpha_split": 0.0}, "alpha_split"),
-        ({"statistic": "fisher"}, "statistic"),
-        ({"missing": "never"}, "missing"),
-        ({"small_groups": "last"}, "small_groups"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf"),
-        ({"min_leaf_share": 0.0}, "min_leaf_share"),
-        ({"max_bins": 1}, "max_bins"),
-        ({"ordinal_features": ["nobody"]}, "ordinal_features names the columns"),
-        ({"ordinal_features": {"size": ["S"]}}, "leaves out"),
-        ({"ordinal_features": "size"}, "ordinal_features"),
-    ],
-)
-def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
-    X, score = _table(200)
-    model = CHAIDClassifier(**parameters)
-    with pytest.raises((InputError, InputTypeError), match=message):
-        model.fit(X, score > 2)
-    assert not hasattr(model, "grown_") and not hasattr(model, "classes_")
-
-
-def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, score = _table(200)
-    with pytest.raises(InputError, match="y has 2 columns, and CHAID predicts one"):
-        CHAIDRegressor().fit(X, np.stack([score, score], axis=1))
-    monkeypatch.setattr(chaid, "MOST_LEVELS", 3)
-    with pytest.raises(InputError, match="column 'colour' holds 4 levels"):
-        CHAIDClassifier().fit(X, score > 2)
-    with pytest.raises(NotFittedError):
-        CHAIDRegressor().predict(X)
-
-
-def test_what_binary_trees_have_and_these_have_not() -> None:
-    X, score = _table(300)
-    model = CHAIDRegressor().fit(X, score)
-    assert not hasattr(model, "tree_")
-    with pytest.raises(InputError, match="binary"):
-        model.to_sklearn()
-    with pytest.raises(InputError, match=r"vtree\.prune"):
-        model.cost_complexity_pruning_path(X, score)
-
-
-def test_pruning() -> None:
-    X, score = _table()
-    y = (score > 2).astype(int)
-    model = CHAIDClassifier(alpha_split=0.9, min_samples_leaf=10).fit(X[:1200], y[:1200])
-    smaller = vtree.prune(model, method="reduced_error", X_val=X[1200:], y_val=y[1200:])
-    assert 1 < smaller.get_n_leaves() < model.get_n_leaves()
-    assert np.isfinite(smaller.log_p_values_[0]).all()
-    assert "adjusted p" in vtree.export_text(smaller)
-    crossed = vtree.prune(model, method="cost_complexity", cv=3, X=X[:1200], y=y[:1200])
-    assert crossed.get_n_leaves() <= model.get_n_leaves()
-
-
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, dict])
 @pytest.mark.parametrize("kind", [CHAIDClassifier, CHAIDRegressor])
 def test_models_come_back_from_files(kind: type[Any], library: Any, tmp_path: Path) -> None:
-    frame, score = _table(600)
+    frame, score = survey(600)
     columns = {name: frame[name].astype(object).tolist() for name in frame}
     X = library(columns) if library is not pd.DataFrame else frame
     model = kind(ordinal_features={"size": ["S", "M", "L", "XL"]}, **SMALL)
@@ -229,42 +126,8 @@ def _saved(model: Any, path: Path) -> Any:
     return vtree.load(path)
 
 
-def test_hostile_files(tmp_path: Path) -> None:
-    X, score = _table(600)
-    path = tmp_path / "m.vtree"
-    vtree.save(CHAIDRegressor().fit(X, score), path)
-    header, tree, extra = read_model(path)
-    edges = header["edges"][0]
-    for changes in (
-        {"edges": [edges[:-1], None, None]},  # the maps are longer
-        {"edges": [edges[::-1], None, None]},
-        {"edges": [None, None, None]},
-        {"edges": [edges, edges, None]},
-        {"edges": [edges.astype(np.float32), None, None]},
-    ):
-        with pytest.raises(InputError):
-            write_model(path, {**header, **changes}, tree, extra)
-    for name, array in (
-        ("tested.key", extra["tested.key"][::-1].copy()),
-        ("tested.key", extra["tested.key"].astype(np.int64)),
-        ("tested.log_p", extra["tested.log_p"][:, :1].copy()),
-        ("ordinal", extra["ordinal"][:1].copy()),
-    ):
-        write_model(path, header, tree, {**extra, name: array})
-        with pytest.raises(ModelFileError):
-            vtree.load(path)
-    write_model(path, header, tree, {})
-    with pytest.raises(ModelFileError):
-        vtree.load(path)
-    # A tree that splits bins, for an estimator that hands it raw numbers.
-    binary = vtree.DecisionTreeRegressor().get_params()
-    write_model(path, {**header, "estimator": "DecisionTreeRegressor", "parameters": binary}, tree)
-    with pytest.raises(ModelFileError, match="no edges"):
-        vtree.load(path)
-
-
 def test_cross_validation_and_clones() -> None:
-    X, score = _table()
+    X, score = survey()
     assert cross_val_score(CHAIDClassifier(), X, score > 2, cv=3).min() > 0.75
     model = CHAIDClassifier(ordinal_features={"size": ["S", "M", "L", "XL"]})
     assert clone(model).get_params() == model.get_params()

@@ -124,6 +124,10 @@ def codes_of_numbers(column: Array, levels: NDArray[Any]) -> Array:
     nothing = xp.full_like(column, math.nan)
     if levels.size == 0 or levels.dtype == object:
         return nothing
+    if levels.dtype.kind in "if" and np.array_equal(levels, np.arange(levels.size)):
+        # The levels are their own numbers: nothing to search.
+        own = (column >= 0) & (column < levels.size) & (xp.floor(column) == column)
+        return xp.where(own, column + 0.0, nothing)
     single = xp.finfo(column.dtype).bits == 32
     known = like(levels, column, dtype=np.float32 if single else np.float64)
     column = xp.asarray(column, copy=True)  # contiguous, or torch warns of a slow search
