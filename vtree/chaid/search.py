@@ -100,7 +100,7 @@ class ChaidSearch(NamedTuple):
     monotone: None = None
     uses_once: bool = False
 
-    def needs_sums(self, group: Group) -> bool:
+    def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell whether `find` asks for the histograms of a group."""
         return True
 
