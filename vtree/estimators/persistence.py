@@ -19,6 +19,8 @@ from vtree.tree import Tree, fingerprint
 
 # Loading looks a name up here and nowhere else, so a file cannot name code of its own.
 _HOME = {
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
 }
@@ -134,6 +136,7 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
+    model._take_saved(header, extra)
     model.grown_ = tree
     model._take_saved(header, extra)
     return model
