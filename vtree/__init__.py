@@ -10,6 +10,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
     "backends": "vtree.machine",

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from vtree import arrays
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
@@ -44,7 +45,7 @@ from vtree.surrogates import (
     from_arrays,
     without_marks,
 )
-from vtree.tables import Schema, encode_table, read_table
+from vtree.tables import Schema, Table, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
 from vtree_kernels import available_threads, threads
@@ -64,6 +65,16 @@ class Prepared(NamedTuple):
     n_rows: int  # of the table as it came
     total_weight: float
     kept: NDArray[np.int64] | slice  # which rows of the table those of `values` are
+
+
+def kept_rows(
+    values: Array, weight: NDArray[np.float64] | None
+) -> tuple[Array, NDArray[np.int64] | slice]:
+    """Return (values without rows of weight zero, which rows were kept)."""
+    if weight is None or (weight > 0.0).all():
+        return values, slice(None)
+    rows = np.flatnonzero(weight > 0.0)
+    return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
 
 
 class TreeEstimator(BaseEstimator):
@@ -132,7 +143,7 @@ class TreeEstimator(BaseEstimator):
         self.max_features_ = feature_count(self.max_features, self.n_features_in_)
 
     def _read(self, X: Any) -> tuple[Array, Schema]:
-        table = read_table(X, categorical_features=self.categorical_features)
+        table = self._table(X)
         if sparse.issparse(X) and np.isnan(table.values).any():
             raise InputError(
                 "Input X contains NaN. Missing values are accepted in dense tables only: "
@@ -140,12 +151,17 @@ class TreeEstimator(BaseEstimator):
             )
         return place(table.values, self.device), table.schema
 
+    def _table(self, X: Any) -> Table:
+        return read_table(X, categorical_features=self.categorical_features)
+
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""
         return {}, {} if self.rules_ is None else as_arrays(self.rules_)
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
         """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        if "edges" in header:  # with which splits by bins of numbers count as checked
+            raise ValueError("its kind of estimator has no edges")
         self.rules_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
 
     def _planted(

@@ -19,6 +19,8 @@ from vtree.tree import Tree, fingerprint
 
 # Loading looks a name up here and nowhere else, so a file cannot name code of its own.
 _HOME = {
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
 }
