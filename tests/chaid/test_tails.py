@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vtree.chaid.tails import log_chi_square_tail, log_f_tail
+from tests.bits import assert_same_bits
+from vtree import elementary
+from vtree.chaid.tails import log, log_chi_square_tail, log_f_tail
 
 # log P(X >= x), by 60 digits of arbitrary precision (Γ(df/2, x/2) / Γ(df/2))
 CHI_SQUARE = [
@@ -56,3 +58,10 @@ def test_ends() -> None:
     assert log_chi_square_tail(math.inf * one, one)[0] == -math.inf
     assert log_f_tail(0.0 * one, one, one)[0] == 0.0
     assert log_f_tail(math.inf * one, one, one)[0] == -math.inf
+
+
+def test_logarithms_have_the_bits_of_all_others() -> None:
+    random = np.random.default_rng(0)
+    x = np.ldexp(random.uniform(0.5, 1.0, 5_000), random.integers(-1073, 1024, 5_000))
+    x = np.concatenate([x, np.ldexp(1.0, np.arange(-1074, 1024)), np.sqrt([0.5, 2.0])])
+    assert_same_bits(log(x), elementary.log(x))

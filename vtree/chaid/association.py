@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.chaid.tails import log_chi_square_tail, log_f_tail
-from vtree.elementary import log
+from vtree.chaid.tails import log, log_chi_square_tail, log_f_tail
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
