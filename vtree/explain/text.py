@@ -93,7 +93,7 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
 
 def _surrogates(model: Any, node: int, decimals: int) -> str:
     """Return what sends a row to the first child where the node's own answer is missing."""
-    rules = getattr(model, "rules_", None)
+    rules = getattr(model, "surrogates_", None)
     if rules is None:
         return ""
     names = getattr(model, "feature_names_in_", None)
