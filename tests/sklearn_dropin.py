@@ -16,7 +16,19 @@ from typing import Any
 import pytest
 
 EXCUSED = Path(__file__).with_name("sklearn_excused.toml")
-SWAPPED = ("DecisionTreeClassifier", "DecisionTreeRegressor")
+# Home of each name in scikit-learn.
+SWAPPED = {
+    "AdaBoostClassifier": "sklearn.ensemble",
+    "AdaBoostRegressor": "sklearn.ensemble",
+    "BaggingClassifier": "sklearn.ensemble",
+    "BaggingRegressor": "sklearn.ensemble",
+    "DecisionTreeClassifier": "sklearn.tree",
+    "DecisionTreeRegressor": "sklearn.tree",
+    "ExtraTreesClassifier": "sklearn.ensemble",
+    "ExtraTreesRegressor": "sklearn.ensemble",
+    "RandomForestClassifier": "sklearn.ensemble",
+    "RandomForestRegressor": "sklearn.ensemble",
+}
 
 # What in scikit-learn builds on its trees. These reach into Cython objects that
 # only scikit-learn's classes have, so they are imported first and keep them.
@@ -38,9 +50,8 @@ def pytest_configure() -> None:
     vtree = importlib.import_module("vtree")
     for name in BYSTANDERS:
         importlib.import_module(name)
-    tree = importlib.import_module("sklearn.tree")
-    for name in SWAPPED:
-        setattr(tree, name, getattr(vtree, name))
+    for name, home in SWAPPED.items():
+        setattr(importlib.import_module(home), name, getattr(vtree, name))
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k takes items away, which are not stale

@@ -5,8 +5,8 @@ from tests.fitting import Setting
 from vtree.finish import finish
 from vtree.grown import Grown
 from vtree.growth import grow
-from vtree.routing import Data
-from vtree.tree import Tree, parents
+from vtree.routing import Data, by_branch, by_value, unmoved
+from vtree.tree import Tree, fingerprint, parents
 from vtree_kernels.partition import partition
 
 STAYS = 2  # the pseudo-child of rows that go nowhere
@@ -67,3 +67,32 @@ def test_a_router_may_keep_rows_at_a_node() -> None:
             at[own] = np.where(np.isnan(x), -1, to)
             assert shared[node] == (~np.isnan(x)).sum()
     assert (at < 0).any()
+
+
+def test_by_value_sends_rows_as_by_code_where_bins_are_values() -> None:
+    random = np.random.default_rng(2)
+    X = np.round(random.normal(size=(300, 3)), 1)
+    X[:, 2] = random.integers(0, 4, 300)
+    X[random.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X).sum(axis=1) > 1).astype(np.int64)
+    setting = Setting(levels=(-1, -1, 4), max_depth=5)
+    targets, bins = setting.targets(y), setting.bins(X)._replace(values=X)
+    trees = []
+    for router in (by_branch, by_value):
+        plan = setting.plan(bins, targets)._replace(router=router)
+        trees.append(fingerprint(finish(*grow(bins, targets, plan), targets, setting.rule)))
+    assert trees[0] == trees[1]
+
+
+def test_a_stump_needs_no_rows_moved() -> None:
+    random = np.random.default_rng(1)
+    X = np.round(random.normal(size=(200, 3)), 1)
+    y = (X[:, 1] > 0.3).astype(np.int64)
+    setting = Setting(max_depth=1)
+    targets, bins = setting.targets(y), setting.bins(X)
+    trees = []
+    for router in (by_branch, unmoved):
+        plan = setting.plan(bins, targets)._replace(router=router)
+        grown, rows, branch_map = grow(bins, targets, plan)
+        trees.append(finish(grown, rows, branch_map, targets, setting.rule))
+    assert fingerprint(trees[0]) == fingerprint(trees[1])

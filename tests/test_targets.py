@@ -10,6 +10,7 @@ from vtree.targets import (
     class_targets,
     quantise_weights,
     real_targets,
+    repeated,
 )
 
 positive = st.floats(min_value=5e-324, max_value=1.7e308)
@@ -110,3 +111,30 @@ def test_weights_of_many_bits_leave_room_for_targets() -> None:
     targets = real_targets(y, weight)
     assert np.abs(targets.sums).sum() <= 2**SUM_BITS
     np.testing.assert_allclose(_means(targets), np.average(y, axis=0, weights=weight), rtol=1e-9)
+
+
+def test_repeated_rows_have_the_statistics_of_a_weighted_fit() -> None:
+    random = np.random.default_rng(0)
+    rows, times = np.array([1, 3, 4]), np.array([2, 1, 5])
+    codes = random.integers(0, 3, (6, 1))
+    chosen = repeated(class_targets(codes, [3], None), rows, times)
+    weighted = class_targets(codes[rows], [3], times.astype(np.float64))
+    assert chosen.layout == weighted.layout
+    np.testing.assert_array_equal(chosen.label, weighted.label)
+    assert chosen.weight is not None
+    np.testing.assert_array_equal(chosen.weight, weighted.weight)
+    y = random.normal(size=(6, 2))
+    own = repeated(real_targets(y, np.arange(1.0, 7.0), ranked=True), rows, times)
+    assert own.weight is not None and own.ranks is not None
+    np.testing.assert_array_equal(own.weight, times * (rows + 1))
+    means = own.center + own.sums / own.weight[:, None] * own.scale
+    np.testing.assert_allclose(means, y[rows], rtol=1e-9)
+    np.testing.assert_array_equal(own.ranks.value[own.ranks.rank], y[rows])
+
+
+def test_room_for_more_rows_than_the_table_has() -> None:
+    y = np.array([[0.0], [1.0], [5.0]])
+    own = real_targets(y, None, most_rows=3_000_000)
+    largest = int(np.abs(own.sums).max())
+    assert 2**50 < largest * 3_000_000 < 2**53
+    assert int(np.abs(real_targets(y, None).sums).max()) > 2**50

@@ -7,7 +7,18 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.fitting import Setting, fit
 from vtree import tree as trees
-from vtree.tree import Tree, canonical, collapse, depth, fingerprint, levels, parents, sum_upward
+from vtree.tree import (
+    Tree,
+    canonical,
+    collapse,
+    depth,
+    fingerprint,
+    joined,
+    levels,
+    one_tree,
+    parents,
+    sum_upward,
+)
 
 
 def _forest(n_trees: int = 3) -> Tree:
@@ -129,3 +140,21 @@ def test_a_chain_of_thousands_of_nodes() -> None:
     assert depth(tree)[-1] == size // 2
     assert sum_upward(tree, np.ones(size))[0] == size
     assert canonical(tree).feature.size == size
+
+
+def test_trees_come_apart_and_together_again() -> None:
+    forest = _forest(4)
+    apart = [one_tree(forest, number) for number in range(4)]
+    for tree in apart:
+        assert tree.root.tolist() == [0]
+        _assert_same(canonical(tree), tree)
+    _assert_same(joined(apart), forest)
+    _assert_same(joined([joined(apart[:3]), apart[3]]), forest)
+
+
+def test_a_tree_without_branch_maps_takes_none_along() -> None:
+    forest = _forest(2)
+    plain = collapse(forest, (forest.first_child >= 0) & (np.arange(forest.feature.size) >= 3))
+    assert one_tree(plain, 0).feature.size == 1
+    assert one_tree(plain, 0).branch_map.size == 0
+    _assert_same(joined([one_tree(plain, 0), one_tree(plain, 1)]), plain)

@@ -10,10 +10,18 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AdaBoostClassifier": "vtree.estimators.adaboost",
+    "AdaBoostRegressor": "vtree.estimators.adaboost",
+    "BaggingClassifier": "vtree.estimators.bagging",
+    "BaggingRegressor": "vtree.estimators.bagging",
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+    "ExtraTreesClassifier": "vtree.estimators.extra_trees",
+    "ExtraTreesRegressor": "vtree.estimators.extra_trees",
+    "RandomForestClassifier": "vtree.estimators.random_forest",
+    "RandomForestRegressor": "vtree.estimators.random_forest",
     "backends": "vtree.machine",
     "digest": "vtree.estimators.persistence",
     "export_text": "vtree.explain.text",

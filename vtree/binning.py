@@ -58,6 +58,7 @@ class Bins(NamedTuple):
     #                                                   None where a bin holds a range or a level
     n_bins: NDArray[np.int64]  # (F,) bins or levels, missing not counted
     is_categorical: NDArray[np.bool_]  # (F,)
+    values: Array | None = None  # (N, F) the table itself, for searches that need it
 
     @property
     def n_rows(self) -> int:

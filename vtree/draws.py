@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What a draw is for; a new purpose takes a new number.
-FEATURE_ORDER, THRESHOLD, ROW_SAMPLE = 1, 2, 3
+FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE = 1, 2, 3, 4
 
 
 def mix(*words: Any) -> Words:
@@ -39,6 +39,11 @@ def _finalise(z: Words) -> Words:
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Words = z ^ (z >> np.uint64(31))
     return mixed
+
+
+def tree_keys(seeds: NDArray[np.int64]) -> Words:
+    """Return the keys of roots whose trees have these seeds, (T,)."""
+    return mix(TREE, seeds)
 
 
 def child_key(parent: Words, child: NDArray[np.int64]) -> Words:

@@ -74,7 +74,7 @@ def blank(count: int, n_statistics: int) -> Grown:
     )
 
 
-def plant(start: Integers, targets: Targets, order: Array) -> Grown:
+def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint64]) -> Grown:
     """Return the roots, one a segment of `order`, with their totals."""
     layout = targets.layout
     grown = blank(start.size - 1, layout.n_statistics)
@@ -94,7 +94,7 @@ def plant(start: Integers, targets: Targets, order: Array) -> Grown:
             total[root] += np.bincount(label[a:z], own, layout.n_statistics).astype(np.int64)
     return grown._replace(
         tree=np.arange(start.size - 1),
-        key=np.atleast_1d(draws.mix(np.arange(start.size - 1))),
+        key=keys,
         start=start[:-1],
         stop=start[1:],
         total=total,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays
+from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.constraints import children_bounds
@@ -85,6 +85,7 @@ def grow(
     plan: Plan,
     order: Order = level_order,
     roots: Sequence[NDArray[np.int64]] | None = None,
+    keys: NDArray[np.uint64] | None = None,
 ) -> tuple[Grown, NDArray[np.int32], NDArray[np.uint8]]:
     """Grow one tree a root.
 
@@ -95,6 +96,7 @@ def grow(
     plan : what to search, when to stop, how much memory to use
     order : which nodes to split next
     roots : row numbers of each tree, ascending; None for one tree of all rows
+    keys : of the roots (T,), from which all draws in a tree follow; None for their numbers
 
     Returns
     -------
@@ -113,7 +115,9 @@ def grow(
     start = np.cumsum([0] + [len(root) for root in roots])
     order_of_rows = arrays.like(np.concatenate(roots), codes, dtype=np.int32)
     data = Data(bins, targets, rows_of(targets, codes), order_of_rows)
-    grown = plant(start, targets, order_of_rows)
+    if keys is None:
+        keys = np.atleast_1d(draws.mix(np.arange(len(roots))))
+    grown = plant(start, targets, order_of_rows, keys)
     frontier = np.arange(len(roots))
     n_statistics = targets.layout.n_statistics
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.arrays import Array
-from vtree.binning import Bins
+from vtree.binning import Bins, Group
 from vtree.grown import Grown
 from vtree.histogram import Rows
 from vtree.targets import Targets
+from vtree_kernels.cuts import sides
+from vtree_kernels.partition import partition
 from vtree_kernels.route import route
 
 Integers = NDArray[np.int64]
@@ -42,20 +44,54 @@ def by_branch(
     """Send each row where its own value, or the learnt branch of missing ones, says."""
     order = data.order
     for group in data.bins.groups:
-        own = chosen[np.isin(grown.feature[chosen], group.features)]
-        if own.size == 0:
-            continue
-        order, _ = route(
-            order,
-            grown.start[own],
-            grown.stop[own],
-            group.codes,
-            np.searchsorted(group.features, grown.feature[own]),
-            grown.kind[own],
-            grown.bin[own],
-            grown.missing_child[own],
-            grown.map_offset[own],
-            branch_map,
-            int(grown.n_children[own].max()),
-        )
+        order = _by_code(group, grown, chosen, branch_map, order)
     return data._replace(order=order), total
+
+
+def by_value(
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+) -> tuple[Data, Integers]:
+    """Send each row by its value, for thresholds that may lie inside a bin; categories by code."""
+    order = data.order
+    for group in data.bins.groups:
+        if group.categorical:
+            order = _by_code(group, grown, chosen, branch_map, order)
+    own = chosen[~data.bins.is_categorical[grown.feature[chosen]]]
+    if own.size:
+        start, stop = grown.start[own], grown.stop[own]
+        rule = grown.feature[own].astype(np.int64), grown.threshold[own], grown.missing_child[own]
+        child = sides(data.bins.values, order, start, stop, *rule)
+        order, _ = partition(order, start, stop, child, 2)
+    return data._replace(order=order), total
+
+
+def _by_code(
+    group: Group, grown: Grown, chosen: Integers, branch_map: NDArray[np.uint8], order: Array
+) -> Array:
+    own = chosen[np.isin(grown.feature[chosen], group.features)]
+    if own.size == 0:
+        return order
+    order, _ = route(
+        order,
+        grown.start[own],
+        grown.stop[own],
+        group.codes,
+        np.searchsorted(group.features, grown.feature[own]),
+        grown.kind[own],
+        grown.bin[own],
+        grown.missing_child[own],
+        grown.map_offset[own],
+        branch_map,
+        int(grown.n_children[own].max()),
+    )
+    return order
+
+
+def unmoved(
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+) -> tuple[Data, Integers]:
+    """Leave the rows where they are: for trees whose last splits nobody asks the rows of.
+
+    A stump judged by sums needs no more, for its leaves' statistics come from the search.
+    """
+    return data, total

@@ -19,6 +19,12 @@ class Draw(NamedTuple):
     seed: int = 0
     max_features: int | None = None  # None: all of them
     random_threshold: bool = False
+    raw: bool = False  # thresholds are drawn between raw values, `Bins.values`, not between bins
+
+    @property
+    def chance(self) -> bool:
+        """Whether anything is left to chance."""
+        return self.max_features is not None or self.random_threshold
 
 
 def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -31,16 +37,20 @@ def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArra
     n_features = varies.shape[1]
     if draw.max_features is None or draw.max_features >= n_features:
         return np.ones(varies.shape, dtype=np.bool_)
-    order = np.argsort(
-        draws.mix(draw.seed, draws.FEATURE_ORDER, keys[:, None], np.arange(n_features)[None, :]),
-        axis=1,
-        kind="stable",
-    )
-    rank = np.argsort(order, axis=1, kind="stable")
-    first_varying = np.argmax(np.take_along_axis(varies, order, axis=1), axis=1)
+    rank = feature_rank(draw, keys, n_features)
+    first_varying = np.where(varies, rank, n_features).min(axis=1)
+    first_varying = np.where(first_varying == n_features, 0, first_varying)
     needed = np.maximum(draw.max_features, first_varying + 1)
     allowed: NDArray[np.bool_] = rank < needed[:, None]
     return allowed
+
+
+def feature_rank(draw: Draw, keys: Words, n_features: int) -> NDArray[np.int64]:
+    """Return the place of each feature in each node's own random order, (L, F)."""
+    words = draws.mix(draw.seed, draws.FEATURE_ORDER, keys[:, None], np.arange(n_features)[None, :])
+    order = np.argsort(words, axis=1, kind="stable")
+    rank: NDArray[np.int64] = np.argsort(order, axis=1, kind="stable")
+    return rank
 
 
 def random_thresholds(
@@ -67,20 +77,27 @@ def random_thresholds(
     if values is None:
         # The cut lies between the upper edge of the lowest bin and the lower edge of the highest.
         edges = bins.edges[feature]
-        point = _between(edges[lowest[spread] - 1], edges[highest[spread] - 2], u[spread])
+        point = _mix(edges[lowest[spread] - 1], edges[highest[spread] - 2], u[spread])
         code = np.searchsorted(edges, point, side="right")
         threshold[spread] = edges[code - 1]
     else:
         low, high = values[lowest[spread] - 1], values[highest[spread] - 1]
-        point = _between(low, high, u[spread])
-        point = np.where((point >= low) & (point < high), point, low)
+        point = between(low, high, u[spread])
         code = np.searchsorted(values, point, side="right")
         threshold[spread] = point
     allowed[spread] = code
     return allowed.astype(np.int32), threshold
 
 
-def _between(
+def between(
+    low: NDArray[np.float64], high: NDArray[np.float64], u: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the points at a share u of the way from `low` to `high`, below `high`."""
+    point = _mix(low, high, u)
+    return np.where((point >= low) & (point < high), point, low)
+
+
+def _mix(
     low: NDArray[np.float64], high: NDArray[np.float64], u: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     # Two products instead of low + u (high − low), whose difference may overflow.

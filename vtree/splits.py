@@ -17,6 +17,7 @@ from vtree.arrays import Array
 from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
 from vtree.histogram import Rows
+from vtree.random_cuts import LEFT, random_cuts
 from vtree.sampling import Draw, feature_subset, random_thresholds
 from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.tree import SUBSET, THRESHOLD
@@ -73,7 +74,7 @@ class Search(NamedTuple):
         """Return the best split of each node in each feature of a group."""
         if self.criterion.by_rows:
             return search_rows(group, hist, nodes, self, bins)
-        if hist is None:
+        if hist is None and not self.draw.raw:
             return search_few_rows(group, nodes, self)
         return search_group(group, hist, nodes, self, bins)
 
@@ -83,6 +84,8 @@ class Search(NamedTuple):
 
     def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell whether `find` asks for the histograms of a group, in nodes with few rows or any."""
+        if self.draw.raw and not group.categorical:
+            return False
         rows_suffice = not group.categorical and not self.draw.random_threshold
         return not (rows_suffice and (few_rows or self.criterion.by_rows))
 
@@ -153,14 +156,23 @@ def search_group(
 ) -> Found:
     """Return the best split of each node (L) in each feature of a group, hist (L, G, B, S)."""
     gain, layout = search.criterion.gain, search.layout
-    if group.categorical or search.draw.random_threshold:
+    raw = search.draw.raw and not group.categorical
+    if group.categorical or (search.draw.random_threshold and not raw):
         hist = with_counts(hist, layout.n_statistics, layout)
     if group.categorical:
         best, goes_left = subset_splits(
             hist, nodes.total, search.limits, gain, layout, search.min_level_rows
         )
         return Found(best, None, goes_left)
-    allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
+    threshold: Floats | None
+    if raw:
+        assert nodes.rows is not None
+        hist, threshold = random_cuts(
+            search.draw, nodes.key, bins.values, group.features, *nodes.rows
+        )
+        allowed = np.full(threshold.shape, LEFT, dtype=np.int32)
+    else:
+        allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
     monotone = search.directions(group)
     found = scan(
         hist,
@@ -400,7 +412,9 @@ def thresholds(
         behind = np.where(last, bin[own], following[own])
         if drawn is not None:
             cut = drawn[own]
-            code = bin[own]
+            ranged = values is None  # the code of the bin with the cut in it
+            edges = bins.edges[f] if ranged else values
+            code = np.searchsorted(edges, cut, side="left" if ranged else "right") + ranged
         elif values is None:
             code = (bin[own] + behind - 1 + last) // 2
             cut = np.append(bins.edges[f], np.inf)[np.minimum(code, bins.n_bins[f]) - 1]

@@ -63,17 +63,24 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
 
 
 def real_targets(
-    y: Floats, weight: Floats | None, *, centred: bool = True, ranked: bool = False
+    y: Floats,
+    weight: Floats | None,
+    *,
+    centred: bool = True,
+    ranked: bool = False,
+    most_rows: int = 0,
 ) -> Targets:
     """Return the statistics of real targets.
 
     y (N, O): finite; weight (N,): positive, or None; centred: False where sums must keep their
-    sign and zero (Poisson); ranked: True where medians will be asked for.
+    sign and zero (Poisson); ranked: True where medians will be asked for; most_rows: how many rows
+    `repeated` may make of these.
     """
     whole, weight_unit = quantise_weights(weight, y.shape[0])
     first = 1 if whole is None else 2
     outputs = y.shape[1]
-    columns = [_quantise(y[:, o], whole, centred) for o in range(outputs)]
+    spare = max(0, -(-most_rows // y.shape[0]) - 1).bit_length()
+    columns = [_quantise(y[:, o], whole, centred, spare) for o in range(outputs)]
     center = np.asarray([column[1] for column in columns])
     scale = np.asarray([column[2] for column in columns])
     unit = tuple((scale / scale.max()).tolist())
@@ -88,6 +95,38 @@ def real_targets(
         scale=scale,
         weight_unit=weight_unit,
         ranks=_ranks(y, whole, center, scale) if ranked else None,
+    )
+
+
+def repeated(targets: Targets, rows: Integers, times: Integers | None) -> Targets:
+    """Return the statistics of chosen rows, row rows[i] counting times[i] times its weight.
+
+    rows (R,): may name a row more than once; times (R,): positive, None for all ones. The sums of
+    weights and weighted targets must stay below 2^53, see `most_rows` of `real_targets`.
+    """
+    chosen = targets._replace(
+        label=targets.label[rows],
+        weight=None if targets.weight is None else targets.weight[rows],
+        sums=targets.sums[rows],
+        identity=targets.identity[rows],
+        ranks=None
+        if targets.ranks is None
+        else targets.ranks._replace(rank=targets.ranks.rank[rows]),
+    )
+    if times is None:
+        return chosen
+    layout = targets.layout
+    weight = times if chosen.weight is None else chosen.weight * times
+    if targets.weight is None:  # make room for a plane of weights
+        layout = layout._replace(
+            weight=1, first=layout.first + 1, ordered=layout.ordered + 1, implied=0
+        )
+    moved = layout.first - targets.layout.first
+    return chosen._replace(
+        label=(chosen.label + moved).astype(np.int32),
+        weight=weight,
+        sums=chosen.sums * times[:, None],
+        layout=layout,
     )
 
 
@@ -117,8 +156,10 @@ def _trailing_zeros(digits: Integers) -> NDArray[np.int64]:
     return np.frexp(lowest_bit.astype(np.float64))[1].astype(np.int64) - 1
 
 
-def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integers, float, float]:
-    """Return (sums (N,), center, scale) of one output."""
+def _quantise(
+    y: Floats, whole: Integers | None, centred: bool, spare: int
+) -> tuple[Integers, float, float]:
+    """Return (sums (N,), center, scale) of one output, `spare` bits being left free."""
     low, high = float(y.min()), float(y.max())
     center = low / 2.0 + high / 2.0 if centred and low != high else (low if centred else 0.0)
     distance = _distance(y, center)
@@ -129,11 +170,11 @@ def _quantise(y: Floats, whole: Integers | None, centred: bool) -> tuple[Integer
     if whole is None or _has_products(whole):
         # weight × integer target: repeating a row and weighing it are the same numbers
         total = y.size if whole is None else int(whole.sum())
-        step = max(top - SUM_BITS + total.bit_length(), -1074)
+        step = max(top - SUM_BITS + total.bit_length() + spare, -1074)
         sums = np.rint(np.ldexp(distance, -step)).astype(np.int64)
         return (sums if whole is None else sums * whole), center, float(np.ldexp(1.0, step))
     heaviest = int(whole.max()).bit_length()
-    step = max(top + heaviest - SUM_BITS + (y.size - 1).bit_length(), -1074)
+    step = max(top + heaviest - SUM_BITS + (y.size - 1).bit_length() + spare, -1074)
     scaled = np.ldexp(distance, -step) * whole.astype(np.float64)
     return np.rint(scaled).astype(np.int64), center, float(np.ldexp(1.0, step))
 

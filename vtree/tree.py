@@ -150,6 +150,44 @@ def _repack(tree: Tree, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
     return offset, tree.branch_map[np.repeat(old, length) + within]
 
 
+def joined(trees: list[Tree]) -> Tree:
+    """Return all trees of several as those of one, in order."""
+    fields: dict[str, Any] = {
+        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields
+    }
+    nodes = np.cumsum([0] + [tree.feature.size for tree in trees])
+    maps = np.cumsum([0] + [tree.branch_map.size for tree in trees])
+    for name, before in (("root", nodes), ("first_child", nodes), ("map_offset", maps)):
+        own = [getattr(tree, name) for tree in trees]
+        moved = [
+            np.where(a >= 0, a + b, a).astype(a.dtype)
+            for a, b in zip(own, before[:-1], strict=True)
+        ]
+        fields[name] = np.concatenate(moved)
+    return Tree(**fields)
+
+
+def one_tree(tree: Tree, number: int) -> Tree:
+    """Return tree `number` alone, of trees whose nodes stand together, as after `canonical`."""
+    ends = np.append(tree.root, tree.feature.size)
+    begin, end = int(ends[number]), int(ends[number + 1])
+    own = {
+        name: array[begin:end]
+        for name, array in tree._asdict().items()
+        if name not in ("root", "branch_map")
+    }
+    offset = own["map_offset"]
+    mapped = offset[offset >= 0]
+    first = int(mapped.min(initial=tree.branch_map.size))
+    later = tree.map_offset[end:]
+    stop = int(later[later >= 0].min(initial=tree.branch_map.size)) if mapped.size else first
+    own["map_offset"] = np.where(offset >= 0, offset - first, -1)
+    own["first_child"] = np.where(own["first_child"] >= 0, own["first_child"] - begin, -1).astype(
+        np.int32
+    )
+    return Tree(**own, branch_map=tree.branch_map[first:stop], root=np.zeros(1, dtype=np.int32))
+
+
 def sum_upward(tree: Tree, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return, per node, its own number plus those of all nodes below it, (M,)."""
     total = own.astype(np.float64, copy=True)

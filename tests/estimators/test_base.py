@@ -49,7 +49,7 @@ def test_an_interrupted_fit_too(stop: type[BaseException], monkeypatch: Any) -> 
     model = DecisionTreeClassifier().fit(X, Y)
     before = _attributes(model)
 
-    def interrupt(*arguments: Any) -> None:
+    def interrupt(*arguments: Any, **named: Any) -> None:
         raise stop
 
     monkeypatch.setattr(base, "finish", interrupt)

@@ -14,7 +14,13 @@ from sklearn.exceptions import NotFittedError
 
 import vtree
 from tests.samples import classes, columns, reals
-from vtree import DecisionTreeClassifier, DecisionTreeRegressor
+from vtree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from vtree.errors import InputError, InputTypeError, ModelFileError
 from vtree.interop.model_file import read_model, write_model
 
@@ -45,6 +51,12 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
         ),
         pl.DataFrame(TABLE),
     ),
+    "random forest": lambda: (RandomForestClassifier(5, random_state=1).fit(X, NAMES[Y]), X),
+    "weighted forest": lambda: (
+        RandomForestRegressor(3, random_state=1, oob_score=False).fit(X, Y, Y + 1.0),
+        X,
+    ),
+    "extra trees": lambda: (ExtraTreesClassifier(4, random_state=1).fit(X, Y), X),
     "categories in arrays": lambda: (
         DecisionTreeClassifier(categorical_features=np.array([0])).fit(np.round(X), Y),
         np.round(X),
@@ -183,3 +195,45 @@ def test_digests() -> None:
     assert vtree.digest(model) != vtree.digest(DecisionTreeClassifier(max_depth=2).fit(X, Y))
     with pytest.raises(NotFittedError):
         vtree.digest(DecisionTreeClassifier())
+
+
+OWN: dict[str, dict[str, Any]] = {
+    "no seeds": {"seeds": []},
+    "seeds in a text": {"seeds": "1, 2, 3"},
+    "no size": {"n_samples": None},
+    "draws": {"n_samples_bootstrap": 2.5},
+    "weights": {"sample_weight": np.ones(3)},
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_headers_that_do_not_fit_the_forest(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.vtree"
+    vtree.save(RandomForestClassifier(3).fit(X, Y), path)
+    header, tree, _ = read_model(path)
+    write_model(path, {**header, "own": {**header["own"], **OWN[name]}}, tree)
+    with pytest.raises(ModelFileError):
+        vtree.load(path)
+
+
+def test_a_forest_comes_back_with_its_samples(tmp_path: Path) -> None:
+    model = RandomForestClassifier(3, random_state=0).fit(X, Y, Y + 1.0)
+    vtree.save(model, tmp_path / "m.vtree")
+    loaded = vtree.load(tmp_path / "m.vtree")
+    assert [vtree.digest(tree) for tree in loaded] == [vtree.digest(tree) for tree in model]
+    np.testing.assert_array_equal(loaded.estimators_samples_, model.estimators_samples_)
+
+
+def test_a_tree_with_several_roots_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.vtree"
+    vtree.save(RandomForestClassifier(3).fit(X, Y), path)
+    header, tree, _ = read_model(path)
+    lone = read_model(_saved(DecisionTreeClassifier().fit(X, Y), tmp_path / "one.vtree"))[0]
+    write_model(path, lone, tree)
+    with pytest.raises(ModelFileError, match="3 trees"):
+        vtree.load(path)
+
+
+def _saved(model: Any, path: Path) -> Path:
+    vtree.save(model, path)
+    return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
+from vtree.draws import tree_keys
 from vtree.errors import InputError, own_errors
 from vtree.estimators.absent import surrogate_router
 from vtree.estimators.devices import answer, place, working
@@ -34,6 +35,7 @@ from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
 from vtree.predict import leaves
 from vtree.pruning import cost_complexity_path, prune_cost_complexity
+from vtree.routing import Router, by_branch, by_value
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.surrogates import (
@@ -77,11 +79,76 @@ def kept_rows(
     return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
 
 
-class TreeEstimator(BaseEstimator):
+class TableEstimator(BaseEstimator):
+    """Base of all estimators: how tables are read and their columns remembered."""
+
+    def _validate_params(self) -> None:
+        try:
+            super()._validate_params()
+        except InvalidParameterError as error:
+            raise ParameterError(str(error)) from None
+
+    def _remember(self, X: Any, data: Prepared) -> None:
+        with own_errors("X"):
+            _check_feature_names(self, X, reset=True)
+        if not hasattr(self, "feature_names_in_") and data.schema.names is not None:
+            self.feature_names_in_ = np.asarray(data.schema.names, dtype=object)
+        self.n_features_in_ = len(data.schema.levels)
+        self.schema_ = data.schema
+        self.max_features_ = feature_count(self.max_features, self.n_features_in_)
+
+    def _read(self, X: Any) -> tuple[Array, Schema]:
+        table = self._table(X)
+        if sparse.issparse(X) and np.isnan(table.values).any():
+            raise InputError(
+                "Input X contains NaN. Missing values are accepted in dense tables only: "
+                "pass X.toarray()."
+            )
+        return place(table.values, self.device), table.schema
+
+    def _table(self, X: Any) -> Table:
+        return read_table(X, categorical_features=self.categorical_features)
+
+    def _encode(self, X: Any) -> Array:
+        """Read a table to predict from; where the engine works."""
+        check_is_fitted(self)
+        self._check_names(X)
+        values = encode_table(
+            X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
+        )
+        return place(values, self.device)
+
+    def _check_names(self, X: Any) -> None:
+        """Raise InputError if the columns of X have other names, or another order, than in fit."""
+        known = getattr(self, "feature_names_in_", None)
+        if known is None or not isinstance(X, Mapping) or sparse.issparse(X):
+            with own_errors("X"):
+                _check_feature_names(self, X, reset=False)
+        elif list(X) != known.tolist():  # scikit-learn knows nothing of mappings
+            raise InputError(
+                "X: The feature names should match those that were passed during fit, in the same "
+                f"order: {known.tolist()}, not {list(X)}"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:  # noqa: D105
+        return "grown_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: D105
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def __setstate__(self, state: dict[str, Any]) -> None:  # noqa: D105
+        # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
+        super().__setstate__({name: _native(value) for name, value in state.items()})
+
+
+class TreeEstimator(TableEstimator):
     """Base of the estimators that fit one tree; use a derived class."""
 
     _criteria: Any
-    rules_: Rules | None = None  # of models pickled before there were any
+    surrogates_: Rules | None = None  # of models pickled before there were any
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         raise NotImplementedError
@@ -114,7 +181,7 @@ class TreeEstimator(BaseEstimator):
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
         with (
-            _unchanged_on_error(self),
+            unchanged_on_error(self),
             threads(thread_count(self.n_jobs)),
             working(self.device, X, release=True),
         ):
@@ -123,65 +190,72 @@ class TreeEstimator(BaseEstimator):
             tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
-            self.rules_ = None if rules is None else follow(rules, tree, self.grown_)
+            self.surrogates_ = None if rules is None else follow(rules, tree, self.grown_)
             del data  # it holds memory of the device
         return self
 
-    def _validate_params(self) -> None:
-        try:
-            super()._validate_params()
-        except InvalidParameterError as error:
-            raise ParameterError(str(error)) from None
-
-    def _remember(self, X: Any, data: Prepared) -> None:
-        with own_errors("X"):
-            _check_feature_names(self, X, reset=True)
-        if not hasattr(self, "feature_names_in_") and data.schema.names is not None:
-            self.feature_names_in_ = np.asarray(data.schema.names, dtype=object)
-        self.n_features_in_ = len(data.schema.levels)
-        self.schema_ = data.schema
-        self.max_features_ = feature_count(self.max_features, self.n_features_in_)
-
-    def _read(self, X: Any) -> tuple[Array, Schema]:
-        table = self._table(X)
-        if sparse.issparse(X) and np.isnan(table.values).any():
-            raise InputError(
-                "Input X contains NaN. Missing values are accepted in dense tables only: "
-                "pass X.toarray()."
-            )
-        return place(table.values, self.device), table.schema
-
-    def _table(self, X: Any) -> Table:
-        return read_table(X, categorical_features=self.categorical_features)
-
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""
-        return {}, {} if self.rules_ is None else as_arrays(self.rules_)
+        return {}, {} if self.surrogates_ is None else as_arrays(self.surrogates_)
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
         """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
         if "edges" in header:  # with which splits by bins of numbers count as checked
             raise ValueError("its kind of estimator has no edges")
-        self.rules_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
+        if self.grown_.root.size != 1:
+            raise ValueError(f"it holds {self.grown_.root.size} trees where one belongs")
+        self.surrogates_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
 
     def _planted(
         self, data: Prepared, roots: list[NDArray[np.int64]] | None = None
     ) -> tuple[Tree, Rules | None]:
         """Return what `_grow` does, and the trees' surrogates, of systems that have them."""
         if hasattr(self, "surrogates"):
-            return self._grow_binary(data, roots)
+            return self._grow_binned(self._bin(data), data, roots)
         return self._grow(data, roots), None
 
     def _grow(self, data: Prepared, roots: list[NDArray[np.int64]] | None = None) -> Tree:
         """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once."""
-        return self._grow_binary(data, roots)[0]
+        return self._grow_binned(self._bin(data), data, roots)[0]
 
-    def _grow_binary(
-        self, data: Prepared, roots: list[NDArray[np.int64]] | None
+    def _grow_binned(
+        self,
+        bins: Bins,
+        data: Prepared,
+        roots: list[NDArray[np.int64]] | None = None,
+        router: Router | None = None,
     ) -> tuple[Tree, Rules | None]:
         criterion: Criterion = self._criteria[self.criterion]
+        targets, plan = data.targets, self._plan(data)
+        search: Any = plan.search
+        surrogates = surrogate_router(self, search)
+        if surrogates is not None:
+            plan = plan._replace(search=KnownRows(search), router=surrogates)
+        elif router is not None:
+            plan = plan._replace(router=router)
+        keys = None
+        if self._draw().chance:
+            keys = np.repeat(root_keys([self.random_state]), 1 if roots is None else len(roots))
+        if self.max_leaf_nodes is None:
+            grown, rows, branch_map = grow(bins, targets, plan, level_order, roots, keys)
+        else:
+            order = BestFirst(self.max_leaf_nodes)
+            grown, rows, branch_map = grow(bins, targets, plan, order, roots, keys)
+            grown = order.trim(grown)
+        gains_add_up = surrogates is None
+        tree = finish(grown, rows, branch_map, targets, criterion, gains_add_up=gains_add_up)
+        if surrogates is None:
+            return self._finished(tree), None
+        return self._finished(without_marks(tree)), surrogates.rules(grown, tree)
+
+    def _finished(self, tree: Tree) -> Tree:
+        """Return a grown tree with the values that the estimator answers."""
+        return tree
+
+    def _plan(self, data: Prepared) -> Plan:
+        """Return what to search and when to stop."""
+        criterion: Criterion = self._criteria[self.criterion]
         limits = amounts(self, data.n_rows, data.total_weight)
-        bins = self._bin(data)
         monotone = self._monotone(data)
         draw = self._draw()
         targets = data.targets
@@ -196,34 +270,18 @@ class TreeEstimator(BaseEstimator):
             feature_costs=feature_costs(self.feature_costs, self.n_features_in_),
         )
         stops = Stops(limits.max_depth, limits.min_split, _least_gain(limits, targets, criterion))
-        plan = Plan(search, stops, self.histogram_budget)
-        surrogates = surrogate_router(self, search)
-        if surrogates is not None:
-            plan = plan._replace(search=KnownRows(search), router=surrogates)
-        if self.max_leaf_nodes is None:
-            grown, rows, branch_map = grow(bins, targets, plan, level_order, roots)
-        else:
-            order = BestFirst(self.max_leaf_nodes)
-            grown, rows, branch_map = grow(bins, targets, plan, order, roots)
-            grown = order.trim(grown)
-        gains_add_up = surrogates is None
-        tree = finish(grown, rows, branch_map, targets, criterion, gains_add_up=gains_add_up)
-        if surrogates is None:
-            return self._finished(tree), None
-        return self._finished(without_marks(tree)), surrogates.rules(grown, tree)
-
-    def _finished(self, tree: Tree) -> Tree:
-        """Return a grown tree with the values that the estimator answers."""
-        return tree
+        router = by_value if draw.raw else by_branch
+        return Plan(search, stops, self.histogram_budget, router)
 
     def _bin(self, data: Prepared) -> Bins:
-        return bin_table(
+        bins = bin_table(
             data.values,
             n_levels_of(data.schema),
             max_bins=self.max_bins,
             weight=data.targets.weight,
             names=data.schema.names,
         )
+        return bins._replace(values=data.values) if self._draw().raw else bins
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         return None
@@ -232,34 +290,15 @@ class TreeEstimator(BaseEstimator):
         random_threshold = self.splitter == "random"
         if not random_threshold and self.max_features_ >= self.n_features_in_:
             return Draw()
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Draw(seed, self.max_features_, random_threshold)
-
-    def _encode(self, X: Any) -> Array:
-        """Read a table to predict from; where the engine works."""
-        check_is_fitted(self)
-        self._check_names(X)
-        values = encode_table(
-            X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
-        )
-        return place(values, self.device)
-
-    def _check_names(self, X: Any) -> None:
-        """Raise InputError if the columns of X have other names, or another order, than in fit."""
-        known = getattr(self, "feature_names_in_", None)
-        if known is None or not isinstance(X, Mapping) or sparse.issparse(X):
-            with own_errors("X"):
-                _check_feature_names(self, X, reset=False)
-        elif list(X) != known.tolist():  # scikit-learn knows nothing of mappings
-            raise InputError(
-                "X: The feature names should match those that were passed during fit, in the same "
-                f"order: {known.tolist()}, not {list(X)}"
-            )
+        # Medians and surrogates are looked for in the order of the codes.
+        by_code = self._criteria[self.criterion].by_rows or getattr(self, "surrogates", 0)
+        raw = random_threshold and not by_code
+        return Draw(0, self.max_features_, random_threshold, raw)
 
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)  # first, for it tells whether there is a tree
-            return self._rest(self.grown_, self.rules_, values)
+            return self._rest(self.grown_, self.surrogates_, values)
 
     def _rest(self, tree: Tree, rules: Rules | None, values: Array) -> NDArray[np.int32]:
         """Return the node where each encoded row comes to rest in one tree, (N,)."""
@@ -317,18 +356,15 @@ class TreeEstimator(BaseEstimator):
 
         return to_sklearn(self)
 
-    def __sklearn_is_fitted__(self) -> bool:  # noqa: D105
-        return "grown_" in vars(self)
 
-    def __sklearn_tags__(self) -> Any:  # noqa: D105
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
+def root_keys(random_states: Sequence[Any]) -> NDArray[np.uint64]:
+    """Return the keys of the roots of trees with these `random_state`s, (T,).
 
-    def __setstate__(self, state: dict[str, Any]) -> None:  # noqa: D105
-        # Arrays pickled on a machine of the other byte order are made native, for kernels ask it.
-        super().__setstate__({name: _native(value) for name, value in state.items()})
+    All that is left to chance in a tree follows from its key.
+    """
+    most = np.iinfo(np.int32).max
+    seeds = [int(check_random_state(state).randint(most)) for state in random_states]
+    return tree_keys(np.asarray(seeds))
 
 
 def n_levels_of(schema: Schema) -> NDArray[np.int64]:
@@ -370,7 +406,7 @@ def thread_count(n_jobs: int | None) -> int | None:
 
 
 @contextmanager
-def _unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Give back all attributes if what is inside fails."""
     before = dict(vars(estimator))
     try:

@@ -23,6 +23,10 @@ _HOME = {
     "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+    "ExtraTreesClassifier": "vtree.estimators.extra_trees",
+    "ExtraTreesRegressor": "vtree.estimators.extra_trees",
+    "RandomForestClassifier": "vtree.estimators.random_forest",
+    "RandomForestRegressor": "vtree.estimators.random_forest",
 }
 
 
@@ -50,9 +54,9 @@ def digest(model: Any) -> str:
         return fingerprint(model)
     check_is_fitted(model)
     tree = fingerprint(model.grown_)
-    if model.rules_ is None:
+    if getattr(model, "surrogates_", None) is None:
         return tree
-    return hashlib.sha256(f"{tree} {rules_fingerprint(model.rules_)}".encode()).hexdigest()
+    return hashlib.sha256(f"{tree} {rules_fingerprint(model.surrogates_)}".encode()).hexdigest()
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -134,9 +138,14 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
         model.classes_ = classes
         counts = [own.size for own in per_output]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
+    return _with_trees(model, tree, header, extra)
+
+
+def _with_trees(
+    model: Any, tree: Tree, header: dict[str, Any], extra: dict[str, NDArray[Any]]
+) -> Any:
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
-    model._take_saved(header, extra)
     model.grown_ = tree
     model._take_saved(header, extra)
     return model

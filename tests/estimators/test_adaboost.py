@@ -1,0 +1,154 @@
+"""AdaBoost beside worked rounds, scikit-learn, and itself on other backends."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.ensemble
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import vtree
+from tests.samples import classes, columns, reals
+from vtree import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
+from vtree.errors import InputError
+
+# Errors and weights of the first rounds, stumps on the rows i with i % 3 != 2.
+ROUNDS = {
+    "breast_cancer": (
+        load_breast_cancer,
+        [0.073684211, 0.129058442, 0.159999297, 0.242581716, 0.229512185],
+        [2.531426665, 1.909309540, 1.658233310, 1.138577028, 1.211067718],
+    ),
+    "wine": (
+        load_wine,
+        [0.302521008, 0.217759929, 0.128161247, 0.260923301, 0.243265078],
+        [1.528468850, 1.971915660, 2.610462454, 1.734322387, 1.828008499],
+    ),
+}
+
+
+def _split(load: Any) -> tuple[Any, Any, Any, Any]:
+    X, y = load(return_X_y=True)
+    train = np.arange(len(y)) % 3 != 2
+    return X[train], y[train], X[~train], y[~train]
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_worked_rounds(name: str) -> None:
+    load, errors, alphas = ROUNDS[name]
+    X, y, _, _ = _split(load)
+    model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    np.testing.assert_allclose(model.estimator_errors_, errors, atol=1e-9)
+    np.testing.assert_allclose(model.estimator_weights_, alphas, atol=1e-9)
+
+
+def test_the_first_stump_of_breast_cancer() -> None:
+    X, y, _, _ = _split(load_breast_cancer)
+    first = AdaBoostClassifier(n_estimators=1).fit(X, y).estimators_[0].tree_
+    assert first.feature[0] == 20 and first.threshold[0] == pytest.approx(16.305)
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_fifty_rounds_are_scikit_learns(name: str) -> None:
+    X, y, X_test, _ = _split(ROUNDS[name][0])
+    X, X_test = X.astype(np.float32), X_test.astype(np.float32)  # as scikit-learn's trees see them
+    ours = AdaBoostClassifier(n_estimators=12).fit(X, y)
+    theirs = sklearn.ensemble.AdaBoostClassifier(n_estimators=12, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-9)
+    assert (ours.predict(X_test) == theirs.predict(X_test)).mean() > 0.97
+
+
+@pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
+def test_regression_is_as_good_as_scikit_learns(loss: str) -> None:
+    X, y, X_test, y_test = _split(load_diabetes)
+    ours = AdaBoostRegressor(loss=loss).fit(X, y).score(X_test, y_test)
+    theirs = [
+        sklearn.ensemble.AdaBoostRegressor(loss=loss, random_state=seed)
+        .fit(X, y)
+        .score(X_test, y_test)
+        for seed in range(5)
+    ]
+    assert ours > min(theirs) - 0.03
+
+
+@pytest.mark.parametrize("estimator", [AdaBoostClassifier, AdaBoostRegressor])
+def test_stages_end_at_the_prediction(estimator: Any) -> None:
+    X, y = classes()
+    model = estimator(n_estimators=7).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == len(model.estimators_) == 7
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    scores = list(model.staged_score(X, y))
+    assert scores[-1] == model.score(X, y) > scores[0]
+    if hasattr(model, "decision_function"):
+        last = list(model.staged_decision_function(X))[-1]
+        np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12, atol=1e-15)
+        proba = list(model.staged_predict_proba(X))[-1]
+        np.testing.assert_allclose(proba, model.predict_proba(X), rtol=1e-12)
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("learner", [1, 2])
+@pytest.mark.parametrize("estimator", [AdaBoostClassifier, AdaBoostRegressor])
+def test_one_model_everywhere(estimator: Any, learner: int) -> None:
+    X, y = reals() if estimator is AdaBoostRegressor else classes()
+    kind = DecisionTreeRegressor if estimator is AdaBoostRegressor else DecisionTreeClassifier
+
+    def made(n_jobs: int = 1) -> Any:
+        return estimator(kind(max_depth=learner, n_jobs=n_jobs), n_estimators=6)
+
+    expected = vtree.digest(made().fit(X, y))
+    order = np.random.default_rng(0).permutation(len(y))
+    assert vtree.digest(made(n_jobs=4).fit(X, y)) == expected
+    assert vtree.digest(made().fit(X[order], y[order])) == expected
+    with vtree.kernels("reference"):
+        assert vtree.digest(made().fit(X, y)) == expected
+
+
+def test_frames_with_gaps_and_categories() -> None:
+    table, two = columns()
+    frame = pd.DataFrame(table)
+    model = AdaBoostClassifier(n_estimators=20).fit(frame, two)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.score(frame, two) > 0.8
+    assert any((tree.grown_.kind == 1).any() for tree in model.estimators_)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_other_learners_are_boosted_too() -> None:
+    X, y = classes()
+    model = AdaBoostClassifier(LogisticRegression(), n_estimators=3).fit(X, y)
+    assert isinstance(model.estimators_[0], LogisticRegression)
+    weighted = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1, class_weight="balanced"))
+    assert weighted.set_params(n_estimators=3).fit(X, y).score(X, y) > 0.5
+    again = model.set_params(estimator=None).fit(X, y)
+    assert isinstance(again.estimators_[0], DecisionTreeClassifier)
+    assert again.set_params(estimator=LogisticRegression()).fit(X, y).score(X, y) > 0.5
+
+
+def test_a_learner_no_better_than_chance_is_refused() -> None:
+    X = np.zeros((6, 2))
+    with pytest.raises(InputError, match="worse than random"):
+        AdaBoostClassifier().fit(X, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(InputError, match="several outputs"):
+        AdaBoostRegressor().fit(np.eye(4), np.eye(4))
+
+
+@pytest.mark.parametrize("estimator", [AdaBoostClassifier, AdaBoostRegressor])
+def test_scikit_learns_checks(estimator: Any) -> None:
+    failed = []
+    for instance, check in estimator_checks_generator(estimator(n_estimators=5)):
+        try:
+            check(instance)
+        except Exception as error:
+            if type(error).__name__ not in ("SkipTestWarning", "SkipTest"):
+                failed.append((getattr(check, "func", check).__name__, error))
+    assert not failed

@@ -1,0 +1,72 @@
+"""Which rows a tree of a forest grows from, and how often each counts.
+
+A bootstrap sample (Breiman, Bagging predictors, Machine Learning 1996) is held as its distinct
+rows, ascending, and their multiplicities. The draws are scikit-learn's: NumPy's Mersenne twister,
+seeded with the tree's own number, so that the same `random_state` draws the same rows there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CLASS_WEIGHT_UNIT = 2.0**-20  # what class weights of a sample are rounded to
+
+
+class Bootstrap(NamedTuple):
+    """How the samples of trees are drawn."""
+
+    n_rows: int  # of the table
+    size: int  # draws a tree
+    probability: Floats | None = None  # (N,) of each row, None: all alike
+    balanced: Integers | None = None  # (N, O) classes that shall weigh the same within a sample
+
+
+class Sample(NamedTuple):
+    """One tree's rows."""
+
+    rows: Integers  # (R,) distinct, ascending
+    times: Integers  # (R,) positive: how often each counts, in units of `unit`
+    unit: float = 1.0
+
+
+def drawn_rows(bootstrap: Bootstrap, seed: int) -> NDArray[np.int32]:
+    """Return the row numbers in the order of the draws, (size,)."""
+    random = np.random.RandomState(seed)  # noqa: NPY002  (scikit-learn's generator)
+    if bootstrap.probability is None:
+        drawn = random.randint(0, bootstrap.n_rows, bootstrap.size)
+    else:
+        drawn = random.choice(bootstrap.n_rows, bootstrap.size, p=bootstrap.probability)
+    return drawn.astype(np.int32)
+
+
+def counts_of(bootstrap: Bootstrap, seed: int) -> Integers:
+    """Return how often each row was drawn, (N,)."""
+    counts: Integers = np.bincount(drawn_rows(bootstrap, seed), minlength=bootstrap.n_rows)
+    return counts
+
+
+def sample(bootstrap: Bootstrap, seed: int) -> Sample:
+    """Return the rows of the tree with this seed."""
+    counts = counts_of(bootstrap, seed)
+    rows = np.flatnonzero(counts)
+    if bootstrap.balanced is None:
+        return Sample(rows, counts[rows])
+    factor = _balance(bootstrap.balanced[rows], counts[rows])
+    whole = np.maximum(np.rint(factor / CLASS_WEIGHT_UNIT), 1.0).astype(np.int64)
+    return Sample(rows, counts[rows] * whole, CLASS_WEIGHT_UNIT)
+
+
+def _balance(classes: Integers, counts: Integers) -> Floats:
+    """Return total / (classes · weight of the row's class), multiplied over outputs, (R,)."""
+    factor = np.ones(counts.size)
+    for own in classes.T:
+        weight = np.bincount(own, counts)
+        present = int((weight > 0).sum())
+        factor *= counts.sum() / (present * weight[own])
+    return factor

@@ -1,0 +1,340 @@
+"""`AdaBoostClassifier` (SAMME) and `AdaBoostRegressor` (R2), with scikit-learn's parameters.
+
+Over one of this library's trees the table is read and binned once, and every round only weighs its
+rows anew. Other weak learners are boosted by scikit-learn's own loop.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import sklearn.ensemble
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.ensembles.adaboost import Boosted, Judge, boost, r2, samme
+from vtree.errors import InputError
+from vtree.estimators.base import (
+    Prepared,
+    TreeEstimator,
+    thread_count,
+    unchanged_on_error,
+)
+from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from vtree.estimators.devices import working
+from vtree.estimators.forest import warn_of_column
+from vtree.estimators.targets import host
+from vtree.predict import leaves, totals
+from vtree.pruning import prune_cost_complexity
+from vtree.routing import unmoved
+from vtree.targets import class_targets, real_targets
+from vtree.tree import Tree, joined, one_tree
+from vtree_kernels import threads
+
+Floats = NDArray[np.float64]
+
+# Of the default learners: a stump has one histogram, so that more bins cost it little.
+_BINS = 4095
+
+_MOST_SEED = np.iinfo(np.int32).max
+
+
+def _tree_of(estimator: Any) -> TreeEstimator | None:
+    """Return the weak learner if it is one of ours whose rounds can share a binned table."""
+    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return None
+    altered = [getattr(estimator, name, None) for name in ("class_weight", "priors", "costs")]
+    plain = all(each is None for each in altered) and not estimator.surrogates
+    return estimator if plain else None
+
+
+def _refuse_negative(sample_weight: Any, y: Any) -> None:
+    """Raise InputError for negative weights, in the words that scikit-learn has for them."""
+    weight = np.asarray(host(sample_weight))
+    if (
+        weight.dtype.kind in "if"
+        and weight.shape == np.asarray(host(y)).shape[:1]
+        and (weight < 0).any()
+    ):
+        raise InputError("Negative values in data passed to `sample_weight`; use 0 to drop rows")
+
+
+class _Boosted:
+    """The way from a table to boosted trees; mixed into both estimators."""
+
+    estimators_: list[Any]
+
+    def _boosts_trees(self) -> bool:
+        return "grown_" in vars(self)
+
+    def _fit_trees(self, tree: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> None:
+        template: Any = clone(tree)
+        template._validate_params()
+        warn_of_column(y)
+        _refuse_negative(sample_weight, y)
+        with threads(thread_count(tree.n_jobs)), working(tree.device, X, release=True):
+            data = template._prepare(X, y, sample_weight)
+            template._remember(X, data)
+            if data.targets.layout.outputs > 1:
+                raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
+            weight = np.ones(data.values.shape[0])
+            if data.targets.weight is not None:
+                weight = data.targets.weight.astype(np.float64)
+            random = check_random_state(self.random_state)  # type: ignore[attr-defined]
+            learner = _Learner(template, data, random)
+            boosted = boost(learner, self._judge(data), weight, self._rounds())
+        self._adopt(template, boosted, learner.seeds)
+
+    def _rounds(self) -> int:
+        return int(self.n_estimators)  # type: ignore[attr-defined]
+
+    def _judge(self, data: Prepared) -> Judge:
+        raise NotImplementedError
+
+    def _adopt(self, template: Any, boosted: Boosted, seeds: list[int]) -> None:
+        for name, value in vars(template).items():
+            if name.endswith("_") and name not in ("priors_", "costs_"):
+                setattr(self, name, value)
+        self.estimator_weights_ = np.zeros(self._rounds())
+        self.estimator_errors_ = np.ones(self._rounds())
+        self.estimator_weights_[: len(boosted.alphas)] = boosted.alphas
+        self.estimator_errors_[: len(boosted.errors)] = boosted.errors
+        self.grown_ = joined(boosted.trees)
+        self.estimators_ = []
+        for tree, seed in zip(boosted.trees, seeds, strict=False):
+            own = copy.copy(template)
+            own.random_state, own.grown_, own.rules_ = seed, tree, None
+            self.estimators_.append(own)
+
+    def _check_X(self, X: Any) -> Any:
+        # Our trees read tables themselves, categories and gaps included.
+        return X if self._boosts_trees() else super()._check_X(X)  # type: ignore[misc]
+
+    def _values(self, X: Any) -> Array:
+        """Return an encoded table, where the engine works."""
+        own: Array = self.estimators_[0]._encode(X)
+        return own
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = _tree_of(self._weak()) is not None
+        return tags
+
+    def _weak(self) -> Any:
+        raise NotImplementedError
+
+
+class _Learner:
+    """Grows a tree on new weights; an `ensembles.adaboost.Fit`."""
+
+    def __init__(self, template: Any, data: Prepared, random: Any) -> None:
+        self.template, self.data, self.random = template, data, random
+        self.bins = template._bin(data)
+        self.seeds: list[int] = []
+
+    def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
+        tree, targets = self.template, self.data.targets
+        self.seeds.append(int(self.random.randint(_MOST_SEED)))
+        tree.random_state = self.seeds[-1]
+        identity = targets.identity
+        if targets.sums.shape[1] == 0:
+            counts = [targets.layout.classes]
+            targets = class_targets(identity.astype(np.int64), counts, weight)
+        else:
+            centred, ranked = tree.criterion != "poisson", targets.ranks is not None
+            targets = real_targets(identity, weight, centred=centred, ranked=ranked)
+        data = self.data._replace(targets=targets, total_weight=float(np.sum(weight)))
+        stump = tree.max_depth == 1 and targets.sums.shape[1] == 0 and tree.max_leaf_nodes is None
+        grown, _ = tree._grow_binned(self.bins, data, router=unmoved if stump else None)
+        if tree.ccp_alpha:
+            grown = prune_cost_complexity(grown, tree.ccp_alpha)
+        value = grown.value[leaves(grown, data.values)[:, 0]]
+        is_class = targets.sums.shape[1] == 0
+        return grown, np.argmax(value, axis=1) if is_class else value[:, 0]
+
+
+class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
+    """Boosted classifiers, each on rows weighted by the mistakes before (SAMME).
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        `DecisionTreeClassifier(max_depth=1, max_bins=4095)` by default, whose cuts are exact up to
+        4,095 distinct values. Over it tables may hold categories and missing values.
+    n_estimators, learning_rate, random_state
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    estimators_, estimator_weights_, estimator_errors_, classes_, n_classes_, n_features_in_,
+    feature_importances_
+        As in scikit-learn.
+    grown_ : `vtree.tree.Tree`, all trees in one, over this library's trees
+
+    References
+    ----------
+    Zhu, Zou, Rosset and Hastie, Multi-class AdaBoost, Statistics and Its Interface 2, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from vtree import AdaBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostClassifier:
+        """Boost on the rows of X; see `DecisionTreeClassifier.fit` for what tables may hold."""
+        tree = _tree_of(self._weak())
+        with unchanged_on_error(self):
+            if self._boosts_trees():
+                del self.grown_
+            if tree is None:
+                super().fit(X, y, sample_weight)
+            else:
+                self._validate_params()
+                self.estimator_ = tree
+                self._fit_trees(tree, X, y, sample_weight)
+                if self.estimator_weights_[0] == 0.0:
+                    raise InputError(
+                        "BaseClassifier in AdaBoostClassifier ensemble is worse than random, "
+                        "ensemble can not be fit."
+                    )
+        return self
+
+    def _weak(self) -> Any:
+        return (
+            DecisionTreeClassifier(max_depth=1, max_bins=_BINS)
+            if self.estimator is None
+            else self.estimator
+        )
+
+    def _validate_estimator(self) -> None:
+        if self.estimator is None:
+            self.estimator_ = self._weak()
+        else:
+            super()._validate_estimator()
+
+    def _judge(self, data: Prepared) -> Judge:
+        target = data.targets.identity[:, 0].astype(np.int64)
+        return samme(target, data.targets.layout.classes, self.learning_rate)
+
+    def _votes(self, tree: Tree, alpha: Any) -> Floats:
+        """Return what each node adds to the classes' sums, (M, K)."""
+        n_classes = tree.value.shape[1]
+        voted = np.argmax(tree.value, axis=1)[:, None] == np.arange(n_classes)
+        weight = np.asarray(alpha).reshape(-1, 1)
+        return np.where(voted, weight, -1.0 / (n_classes - 1) * weight)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the weighted vote, (N, K), or (N,) for two classes, positive for the second."""
+        check_is_fitted(self)
+        if not self._boosts_trees() or self.n_classes_ == 1:
+            return super().decision_function(X)
+        values = self._values(X)
+        n_nodes = np.diff(np.append(self.grown_.root, self.grown_.feature.size))
+        alphas = self.estimator_weights_[: n_nodes.size]
+        votes = self._votes(self.grown_, np.repeat(alphas, n_nodes))
+        column = np.zeros(n_nodes.size, dtype=np.int64)
+        sums = arrays.to_numpy(totals(self.grown_, values, votes, column, votes.shape[1]))
+        return _as_decision(sums / alphas.sum())
+
+    def staged_decision_function(self, X: Any) -> Iterator[Any]:
+        """Yield `decision_function` after each round."""
+        check_is_fitted(self)
+        if not self._boosts_trees() or self.n_classes_ == 1:
+            yield from super().staged_decision_function(X)
+            return
+        values = self._values(X)
+        total: Any = 0.0
+        whole = 0.0
+        for number, alpha in enumerate(self.estimator_weights_[: len(self.estimators_)]):
+            tree = one_tree(self.grown_, number)
+            total = total + self._votes(tree, alpha)[leaves(tree, values)[:, 0]]
+            whole += alpha
+            yield _as_decision(total / whole)
+
+
+def _as_decision(mean: Floats) -> Floats:
+    """Return one number a row for two classes, positive for the second."""
+    return mean[:, 1] - mean[:, 0] if mean.shape[1] == 2 else mean
+
+
+class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
+    """Boosted regressors, each on rows weighted by the errors before (R2).
+
+    Over this library's trees the weights go into the trees themselves, where Drucker draws rows in
+    proportion to them; so a row of weight two is two rows, and nothing is left to chance.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        `DecisionTreeRegressor(max_depth=3, max_bins=4095)` by default.
+    n_estimators, learning_rate, loss, random_state
+        As in scikit-learn.
+
+    References
+    ----------
+    Drucker, Improving regressors using boosting techniques, ICML 1997.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from vtree import AdaBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> AdaBoostRegressor(n_estimators=20).fit(X, y).score(X, y) > 0.5
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
+        """Boost on the rows of X; see `DecisionTreeRegressor.fit` for what tables may hold."""
+        tree = _tree_of(self._weak())
+        with unchanged_on_error(self):
+            if self._boosts_trees():
+                del self.grown_
+            if tree is None:
+                super().fit(X, y, sample_weight)
+            else:
+                self._validate_params()
+                self.estimator_ = tree
+                self._fit_trees(tree, X, y, sample_weight)
+        return self
+
+    def _weak(self) -> Any:
+        return (
+            DecisionTreeRegressor(max_depth=3, max_bins=_BINS)
+            if self.estimator is None
+            else self.estimator
+        )
+
+    def _validate_estimator(self) -> None:
+        if self.estimator is None:
+            self.estimator_ = self._weak()
+        else:
+            super()._validate_estimator()
+
+    def _judge(self, data: Prepared) -> Judge:
+        return r2(data.targets.identity[:, 0], self.loss, self.learning_rate)
+
+    def _get_median_predict(self, X: Any, limit: int) -> Floats:
+        """Return the weighted median of the first `limit` answers, (N,)."""
+        if not self._boosts_trees():
+            foreign: Floats = super()._get_median_predict(X, limit)
+            return foreign
+        tree = self.grown_._replace(root=self.grown_.root[:limit])
+        answers = self.grown_.value[leaves(tree, self._values(X)), 0]
+        order = np.argsort(answers, axis=1, kind="stable")
+        reached = np.cumsum(self.estimator_weights_[order], axis=1)
+        place = np.argmax(reached >= 0.5 * reached[:, -1:], axis=1)
+        rows = np.arange(len(order))
+        median: Floats = answers[rows, order[rows, place]]
+        return median
