@@ -75,14 +75,17 @@ def _count_few(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-
     n_features, n_codes, n_classes = shape
     planes, step = np.uint64(n_classes), np.uint64(n_codes * n_classes)
     all_codes = codes.reshape(-1)
-    first, whole, fetched = np.empty(BLOCK, np.uint64), n_features // TILE, np.int64(0)
+    first, place = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+    whole, fetched = n_features // TILE, np.int64(0)
     for block in range(begin, end, BLOCK):
         n_rows = min(BLOCK, end - block)
         fetched += _find_codes(first, all_codes, rows, block, n_rows, n_features)
+        for i in range(n_rows):
+            place[i] = np.uint64(label[rows[block + i], 0])
         for t in range(whole):
             tile, left = np.uint64(t * TILE) * step, np.uint64(t * TILE)
             for i in range(n_rows):
-                cell, code = tile + np.uint64(label[rows[block + i], 0]), first[i] + left
+                cell, code = tile + place[i], first[i] + left
                 for g in range(TILE):
                     own = cell + np.uint64(g) * step
                     flat[own + np.uint64(all_codes[code + np.uint64(g)]) * planes] += 1
@@ -90,7 +93,7 @@ def _count_few(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-
             own = np.uint64(g) * step
             for i in range(n_rows):
                 code = np.uint64(all_codes[first[i] + np.uint64(g)])
-                flat[own + np.uint64(label[rows[block + i], 0]) + code * planes] += 1
+                flat[own + place[i] + code * planes] += 1
     return fetched
 
 
@@ -212,7 +215,7 @@ def _count_tasks(  # type: ignore[no-untyped-def]
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
-        own[:] = 0
+        own.reshape(-1)[:] = 0
         if end - begin >= many:
             fetched += _count_classes(own, counts, codes, rows, begin, end, label)
         elif begin < end:
@@ -231,7 +234,7 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
-        own[:] = 0
+        own.reshape(-1)[:] = 0
         if end - begin >= many and label.shape[1] <= 1:
             fetched += _add_words(own, codes, rows, begin, end, label, weight, sums, counted)
         elif begin < end:
