@@ -59,6 +59,11 @@ CASES = {
     "weights": Case(weighted=True, classes=3),
     "sums": Case(sums=1),
     "weighted sums of outputs": Case(sums=2, weighted=True),
+    "sums that fill their words several times": Case(
+        n_rows=5000, sums=2, weighted=True, skewed=True, sizes=(4000, 900)
+    ),
+    "classes of many weights": Case(n_rows=5000, classes=3, weighted=True, sizes=(4000, 900)),
+    "more than one tile": Case(n_rows=3000, n_features=11, classes=3, sizes=(2000, 100, 0, 800)),
     "wide codes": Case(n_codes=1000),
     "one bin": Case(skewed=True),
     "one row": Case(n_rows=1, sizes=(1,)),
@@ -120,6 +125,14 @@ def test_layouts_of_codes_and_labels_do_not_matter() -> None:
     expected = histogram.reference(codes, rows, start, stop, label, *rest)
     codes, label = np.asfortranarray(codes), np.repeat(label, 2, axis=0)[::2]
     assert_same_bits(histogram.twin("cpu")(codes, rows, start, stop, label, *rest), expected)
+
+
+def test_pairs_without_a_count() -> None:
+    own = Case(n_rows=3000, n_features=5, sums=1, weighted=True, sizes=(2500, 20)).arguments()
+    arguments = (*own[:-1], 2, False)
+    weight = own[5] >> 10  # hist is int32 without a count
+    small = (*own[:5], weight % 100, own[6] % 100, *arguments[7:])
+    assert_same_bits(histogram.twin("cpu")(*small), histogram.reference(*small))
 
 
 def test_chunks_cover_each_node_once() -> None:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-TILE = 8  # features; their cells, 16 KB as packed words, stay in L1
-BLOCK = 1024  # rows whose codes stay in L2 while one tile after another is added
+TILE = 4  # features; their cells, 8 KB as packed words, stay in L1, and little is left over
+BLOCK = 256  # rows whose codes stay in the caches while one tile after another is added
 
 _WORD = 62  # bits in use
 _LEAST_ROOM = 10  # fields share a word while more than 1,000 rows fit between two flushes
