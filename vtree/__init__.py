@@ -12,8 +12,11 @@ __version__ = "0.1.0"
 _HOME = {
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
+    "C45Classifier": "vtree.estimators.c45",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+    "ID3Classifier": "vtree.estimators.id3",
+    "RuleListClassifier": "vtree.estimators.rule_list",
     "backends": "vtree.machine",
     "digest": "vtree.estimators.persistence",
     "export_text": "vtree.explain.text",

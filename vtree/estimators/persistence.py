@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
@@ -21,8 +22,11 @@ from vtree.tree import Tree, fingerprint
 _HOME = {
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
+    "C45Classifier": "vtree.estimators.c45",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
+    "ID3Classifier": "vtree.estimators.id3",
+    "RuleListClassifier": "vtree.estimators.rule_list",
 }
 
 
@@ -113,7 +117,7 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     model = getattr(home, header["estimator"])(**header["parameters"])
     model._validate_params()
     classes = header["classes"]
-    if (classes is None) == hasattr(model, "predict_proba"):
+    if (classes is None) == is_classifier(model):
         raise ValueError("its classes do not fit its kind of estimator")
     per_output = [] if classes is None else classes if isinstance(classes, list) else [classes]
     width = max((own.size for own in per_output), default=1) * header["n_outputs"]
@@ -136,7 +140,6 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     if hasattr(model, "_learn_costs"):
         model._learn_costs()
-    model._take_saved(header, extra)
     model.grown_ = tree
     model._take_saved(header, extra)
     return model
