@@ -277,3 +277,49 @@ def breadth_first(root: Node) -> list[Node]:
     for node in nodes:
         nodes += node.children
     return nodes
+
+
+class PrunedByRecursion:
+    """A binary tree over numbers, pruned by its errors as Quinlan 1993 says, node by node."""
+
+    def __init__(self, tree: Any, number: int, added: Any) -> None:
+        self.added = added
+        self.feature, self.cut = int(tree.feature[number]), float(tree.threshold[number])
+        first = int(tree.first_child[number])
+        self.children = (
+            [PrunedByRecursion(tree, first + j, added) for j in range(2)] if first >= 0 else []
+        )
+
+    def parts(self, X: Any, y: Any) -> list[tuple[Any, Any]]:
+        right = X[:, self.feature] > self.cut
+        return [(X[~right], y[~right]), (X[right], y[right])]
+
+    def estimate(self, X: Any, y: Any) -> float:
+        if not self.children:
+            return self.leaf(y)
+        return sum(c.estimate(*own) for c, own in zip(self.children, self.parts(X, y), strict=True))
+
+    def prune(self, X: Any, y: Any) -> float:
+        if not self.children:
+            return self.leaf(y)
+        parts = self.parts(X, y)
+        as_tree = sum(c.prune(*own) for c, own in zip(self.children, parts, strict=True))
+        sizes = [len(own[1]) for own in parts]
+        largest = self.children[1 if sizes[1] >= sizes[0] else 0]
+        as_leaf, as_branch = self.leaf(y), largest.estimate(X, y)
+        if as_leaf <= as_branch + 0.1 and as_leaf <= as_tree + 0.1:
+            self.children = []
+            return as_leaf
+        if as_branch <= as_tree + 0.1:
+            self.feature, self.cut, self.children = largest.feature, largest.cut, largest.children
+            return self.prune(X, y)
+        return as_tree
+
+    def size(self) -> int:
+        return 1 + sum(child.size() for child in self.children)
+
+    def leaf(self, y: Any) -> float:
+        if not y.size:
+            return 0.0
+        errors = float(y.size - np.bincount(y).max())
+        return errors + float(self.added(np.array([float(y.size)]), np.array([errors]))[0])

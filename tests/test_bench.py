@@ -27,6 +27,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_traverse": ((), ("kernels",)),
     "bench_chaid": (("--learners", "vtree"), ("chaid",)),
     "bench_cold": (("--tasks", "filled"), ("cold",)),
+    "bench_c45": (("--features", "6"), ("c45",)),
     "bench_fit": (LEARNERS, ("fit",)),
     "bench_predict": (LEARNERS, ("predict",)),
     "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),

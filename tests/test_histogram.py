@@ -47,10 +47,10 @@ def test_bytes_are_counted_and_a_node_that_does_not_fit_is_refused() -> None:
     layout = targets.layout
     assert layout.cell_bytes == 3 * 4  # three classes as int32, their sum left out
     sizes = [layout.cell_bytes * group.n_codes for group in bins.groups]  # one feature a group
-    assert node_bytes(bins, layout) == sum(sizes)
-    check_budget(bins, layout, max(sizes))
+    assert node_bytes(bins.groups, layout) == sum(sizes)
+    check_budget(bins.groups, layout, max(sizes))
     with pytest.raises(MemoryBudgetError, match=rf"needs {max(sizes):,} bytes .* Lower max_bins"):
-        check_budget(bins, layout, max(sizes) - 1)
+        check_budget(bins.groups, layout, max(sizes) - 1)
     with pytest.raises(MemoryBudgetError):
         grow(bins, targets, SETTING.plan(bins, targets)._replace(budget=max(sizes) - 1))
 

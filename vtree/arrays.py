@@ -82,4 +82,5 @@ def code_dtype(n_codes: int, example: Array) -> Any:
     xp = namespace(example)
     if n_codes <= 256:
         return xp.uint8
-    return xp.int32 if array_api_compat.is_torch_namespace(xp) else xp.uint16
+    narrow = n_codes <= 65_536 and not array_api_compat.is_torch_namespace(xp)
+    return xp.uint16 if narrow else xp.int32

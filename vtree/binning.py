@@ -73,6 +73,7 @@ def bin_table(
     max_bins: int | None = 255,
     weight: NDArray[np.int64] | None = None,
     names: tuple[str, ...] | None = None,
+    most_codes: int = MAX_CODES,
 ) -> Bins:
     """Bin `values` (N, F), NaN for missing.
 
@@ -83,6 +84,8 @@ def bin_table(
     max_bins : the most bins of a numeric feature, 2 … 65,535; None for one bin a distinct value
     weight : (N,) positive int64 weights for the quantiles, None for all ones
     names : of the features, for messages
+    most_codes : of a feature while `max_bins` is None. More than 65,536 are int32 codes, for
+        searches that need no histograms of numeric features.
 
     Raises
     ------
@@ -105,7 +108,7 @@ def bin_table(
         if n_levels[feature] >= 0:
             return np.arange(n_levels[feature] - 1) + 0.5, None
         if max_bins is None:
-            return _exact_bins(column, names[feature] if names else f"column {feature}")
+            return _exact_bins(column, names[feature] if names else f"column {feature}", most_codes)
         own = None if part is None else part[:, feature]
         return _numeric_bins(column, weight, own, part_weight, max_bins)
 
@@ -160,13 +163,13 @@ def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) 
     return numbers
 
 
-def _exact_bins(column: Array, name: str) -> _Cuts:
+def _exact_bins(column: Array, name: str, most_codes: int) -> _Cuts:
     """Return (edges, value of each bin) of one numeric column, a bin each distinct value."""
     values = _distinct(_sorted(column, None)[0])
-    if values.size >= MAX_CODES:
+    if values.size >= most_codes:
         raise InputError(
             f"max_bins=None asks for one bin a distinct value, but feature {name!r} has "
-            f"{values.size:,} of them and the limit is {MAX_CODES - 1:,}. "
+            f"{values.size:,} of them and the limit is {most_codes - 1:,}. "
             "Set max_bins (255 by default), or round the values."
         )
     return midpoints(values[:-1], values[1:]), values
@@ -276,7 +279,7 @@ def _groups(
     found = []
     for categorical, widths in ((False, _WIDTHS), (True, _CATEGORY_WIDTHS)):
         width_class = np.searchsorted(widths, n_codes)
-        for width in range(len(widths)):
+        for width in range(len(widths) + 1):
             features = np.flatnonzero((width_class == width) & (is_categorical == categorical))
             if features.size:
                 most = max(1, _GROUP_CELLS // int(n_codes[features].max()))

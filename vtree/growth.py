@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.arrays import Array
-from vtree.binning import Bins
+from vtree.binning import Bins, Group
 from vtree.constraints import children_bounds
 from vtree.grown import Branches, Grown, branch_totals, plant, used_features, with_children
 from vtree.histogram import (
@@ -108,7 +108,7 @@ def grow(
     MemoryBudgetError
         If the histogram of a single node exceeds the budget.
     """
-    check_budget(bins, targets.layout, plan.budget)
+    check_budget(_summed(bins, plan.search), targets.layout, plan.budget)
     if roots is None:
         roots = [np.arange(bins.n_rows)]
     codes = bins.groups[0].codes
@@ -134,6 +134,11 @@ def grow(
         grown, frontier = with_children(grown, chosen, total)
         _bound(grown, chosen, frontier, data, plan.search)
     return grown, arrays.to_numpy(data.order), branches.map
+
+
+def _summed(bins: Bins, search: Searcher) -> list[Group]:
+    """Return the groups whose histograms the search asks for."""
+    return [group for group in bins.groups if search.needs_sums(group)]
 
 
 def _may_split(grown: Grown, frontier: Integers, data: Data, plan: Plan) -> Integers:
@@ -171,7 +176,7 @@ def _search_together(
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Do it for nodes with many rows, whose histograms serve their children."""
     bins, rows, search = data.bins, data.rows, plan.search
-    all_groups = node_bytes(bins, rows.layout)
+    all_groups = node_bytes(_summed(bins, search), rows.layout)
     # Keeping a level for its children pays while it is small: parents, children and the search's
     # results are held together then. Wider levels are built in slices, as fast and in less memory.
     if 6 * all_groups * wanted.size > plan.budget:

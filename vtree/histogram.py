@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.binning import Bins, Group
+from vtree.binning import Group
 from vtree.errors import MemoryBudgetError
 from vtree.targets import Targets
 from vtree_kernels.histogram import Derived, histogram
@@ -68,14 +68,14 @@ class Segments(NamedTuple):
     unwanted: int  # how many of the built nodes only serve a sibling
 
 
-def node_bytes(bins: Bins, layout: Layout) -> int:
-    """Return the bytes of one node's histograms."""
-    return sum(_group_bytes(group, layout) for group in bins.groups)
+def node_bytes(groups: Sequence[Group], layout: Layout) -> int:
+    """Return the bytes of one node's histograms of `groups`."""
+    return sum(_group_bytes(group, layout) for group in groups)
 
 
-def check_budget(bins: Bins, layout: Layout, budget: int) -> None:
+def check_budget(groups: Sequence[Group], layout: Layout, budget: int) -> None:
     """Raise MemoryBudgetError if one node of one group of features does not fit into `budget`."""
-    for group in bins.groups:
+    for group in groups:
         needed = _group_bytes(group, layout)
         if needed > budget:
             raise MemoryBudgetError(

@@ -15,6 +15,9 @@ CLASSIFIER, REGRESSOR = "DecisionTreeClassifier", "DecisionTreeRegressor"
 SYSTEMS = {
     "tree": (CLASSIFIER, REGRESSOR),
     "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+    "c45": ("C45Classifier", "C45Classifier"),
+    "id3": ("ID3Classifier", "ID3Classifier"),
+    "c45rules": ("RuleListClassifier", "RuleListClassifier"),
 }
 
 # So many distinct whole numbers are taken for labels, more for an amount.

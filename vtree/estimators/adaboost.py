@@ -110,7 +110,7 @@ class _Boosted:
         self.estimators_ = []
         for tree, seed in zip(boosted.trees, seeds, strict=False):
             own = copy.copy(template)
-            own.random_state, own.grown_, own.rules_ = seed, tree, None
+            own.random_state, own.grown_, own.surrogates_ = seed, tree, None
             self.estimators_.append(own)
 
     def _check_X(self, X: Any) -> Any:

@@ -302,7 +302,7 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
         for name, value in vars(self).items():
             if name.endswith("_") and name not in _NOT_OF_TREES:
                 setattr(tree, name, value)
-        tree.rules_ = None
+        tree.surrogates_ = None
         return tree
 
     def _view(self, template: TreeEstimator, number: int) -> TreeEstimator:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
@@ -21,12 +22,15 @@ from vtree.tree import Tree, fingerprint
 _HOME = {
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
+    "C45Classifier": "vtree.estimators.c45",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
     "ExtraTreesClassifier": "vtree.estimators.extra_trees",
     "ExtraTreesRegressor": "vtree.estimators.extra_trees",
     "RandomForestClassifier": "vtree.estimators.random_forest",
     "RandomForestRegressor": "vtree.estimators.random_forest",
+    "ID3Classifier": "vtree.estimators.id3",
+    "RuleListClassifier": "vtree.estimators.rule_list",
 }
 
 
@@ -117,7 +121,7 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     model = getattr(home, header["estimator"])(**header["parameters"])
     model._validate_params()
     classes = header["classes"]
-    if (classes is None) == hasattr(model, "predict_proba"):
+    if (classes is None) == is_classifier(model):
         raise ValueError("its classes do not fit its kind of estimator")
     per_output = [] if classes is None else classes if isinstance(classes, list) else [classes]
     width = max((own.size for own in per_output), default=1) * header["n_outputs"]

@@ -1,0 +1,119 @@
+"""C4.5 end to end: vtree's C45Classifier beside Weka's J48, the same tree asked of both.
+
+    python bench/bench_c45.py                              100,000 × 28, two classes
+    python bench/bench_c45.py --rows 1000000 --weka weka.jar
+
+Each learner runs in a process of its own. J48 (Java 17; weka.jar is part of PyPI's
+python-weka-wrapper3) reports the time to build its tree, reading the file not counted; vtree's
+time is that of `fit`. Sizes and training errors stand beside the times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from learners import make, print_row, save_data
+from measure import Row, in_child, interleaved, machine, median, new_parser, table, with_peak
+
+from measure import write_rows  # isort: skip
+
+
+def _options() -> argparse.Namespace:
+    parser = new_parser(__doc__, repeats=3)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--features", type=int, default=28)
+    parser.add_argument("--decimals", type=int, help="round values to so many, for ties")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--weka", type=Path, metavar="JAR", help="run J48, too")
+    parser.add_argument("--child", metavar="FOLDER", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _fit(folder: Path) -> Row:
+    from vtree import C45Classifier
+
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    C45Classifier(reference="j48").fit(X[:2000], y[:2000])
+    # Codes of more than 16 bits are another compiled form.
+    wide = np.arange(70_000.0, dtype=np.float32)[:, None]
+    C45Classifier(reference="j48").fit(wide, wide[:, 0] > 100.0)
+    model, seconds, grown = with_peak(lambda: C45Classifier(reference="j48").fit(X, y))
+    return {
+        "seconds": seconds,
+        "peak_bytes": grown,
+        "nodes": int(model.grown_.feature.size),
+        "errors": int((model.predict(X) != y).sum()),
+    }
+
+
+def _write_arff(path: Path, X: Any, y: Any) -> None:
+    """Write a table in Weka's format."""
+    with path.open("w") as file:
+        file.write("@relation bench\n")
+        file.writelines(f"@attribute x{f} numeric\n" for f in range(X.shape[1]))
+        file.write("@attribute y {0,1}\n@data\n")
+        np.savetxt(file, np.column_stack([X, y]), fmt=["%.9g"] * X.shape[1] + ["%d"], delimiter=",")
+
+
+def _j48(jar: Path, folder: Path) -> Row:
+    command = ["java", "-Xmx8g", "-cp", str(jar), "weka.classifiers.trees.J48"]
+    command += ["-t", str(folder / "train.arff"), "-no-cv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = {
+        name: re.search(pattern, done.stdout)
+        for name, pattern in (
+            ("seconds", r"Time taken to build model: ([\d.]+)"),
+            ("nodes", r"Size of the tree\s*:\s*(\d+)"),
+            ("errors", r"Incorrectly Classified Instances\s+(\d+)"),
+        )
+    }
+    return {name: float(match[1]) if match else float("nan") for name, match in found.items()}
+
+
+def main() -> None:
+    """Parse the command line, measure, print a table and keep the rows."""
+    options = _options()
+    if options.child:
+        print_row(_fit(Path(options.child)))
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        X, y = make(options.rows, options.features, 0)
+        if options.decimals is not None:
+            X = np.round(X, options.decimals)
+        save_data(folder, (X, y), (X[:1], y[:1]))
+        if options.weka:
+            _write_arff(folder / "train.arff", X, y)
+
+        def run(learner: str) -> Row:
+            shape = {"learner": learner, "rows": options.rows, "features": options.features}
+            if learner == "j48":
+                return {**shape, **_j48(options.weka, folder), **machine()}
+            row = in_child(__file__, "--child", name, threads=options.threads)
+            return {**shape, **row, **machine()}
+
+        learners = ["vtree", "j48"] if options.weka else ["vtree"]
+        found = interleaved(learners, run, options.repeats)
+    write_rows("c45", [row for rows in found.values() for row in rows], options.results)
+    fastest = median(found["vtree"], "seconds")
+    lines = [
+        [
+            learner,
+            f"{median(rows, 'seconds'):.2f}",
+            f"{median(rows, 'seconds') / fastest:.1f}",
+            f"{median(rows, 'nodes'):,.0f}",
+            f"{median(rows, 'errors'):,.0f}",
+        ]
+        for learner, rows in found.items()
+    ]
+    print(table(["learner", "seconds", "times vtree's", "nodes", "training errors"], lines))
+
+
+if __name__ == "__main__":
+    main()

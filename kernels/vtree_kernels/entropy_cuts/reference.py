@@ -1,0 +1,221 @@
+"""The definition of `cuts` over the array API: sort by node and code, cumulate, compare."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from array_api_compat import array_namespace, device
+
+from vtree_kernels.elementary.reference import log2
+from vtree_kernels.histogram.reference import node_of_position, statistics, sums_by_key
+
+TOLERANCE = 1e-12  # of gains that count as equal
+SLACK = 1.0 - 1e-9  # rounded fractions of rows may miss a whole weight by this much
+
+
+class Rule(NamedTuple):
+    """What makes a cut a candidate."""
+
+    min_weight: float = 2.0
+    gap: float = 1e-5
+
+
+class Cuts(NamedTuple):
+    """The best cut of each node and feature."""
+
+    gain: Any  # (L, G)
+    tries: Any
+    bin: Any
+    following: Any
+    left: Any  # (L, G, S)
+    known: Any
+
+
+class _Groups(NamedTuple):
+    """Rows of one node and code as one: P groups of one feature, sorted by node and code."""
+
+    node: Any  # (P,)
+    code: Any
+    running: Any  # (P, S) statistics of the node's groups up to this one
+    known: Any  # (P, S) of all groups of the node
+    pure: Any  # (P,) its class, −1 for several
+
+
+def information(planes: list[Any]) -> Any:
+    """Return T = S log2 S − Σ v log2 v of class weights, each plane of any shape."""
+    total, parts = planes[0], x_log_x(planes[0])
+    for plane in planes[1:]:
+        total = total + plane
+        parts = parts + x_log_x(plane)
+    return x_log_x(total) - parts
+
+
+def x_log_x(x: Any) -> Any:
+    """Return x log2 x, 0 at 0."""
+    xp = array_namespace(x)
+    return x * log2(xp.where(x > 0.0, x, 1.0))
+
+
+def cuts(
+    codes: Any,
+    rows: Any,
+    start: Any,
+    stop: Any,
+    label: Any,
+    weight: Any | None,
+    values: Any,
+    offsets: Any,
+    layout: Any,
+    unit: float,
+    rule: Rule,
+) -> Cuts:
+    """Return the best cut of each node and feature; see the package for the contract."""
+    xp = array_namespace(codes)
+    positions, node = node_of_position(rows, start, stop)
+    chosen = xp.take(rows, positions)
+    place = device(codes)
+    none = xp.zeros((codes.shape[0], 0), dtype=xp.int64, device=place)
+    planes = statistics(chosen, label, weight, none, layout.n_stored, layout.implied == 0)
+    if layout.implied:
+        planes = [xp.ones(chosen.shape, dtype=xp.int64, device=place), *planes]
+    total = sums_by_key(node, planes, start.size)
+    found = []
+    for g in range(codes.shape[1]):
+        code = xp.astype(xp.take(codes[:, g], chosen), xp.int64)
+        groups = _grouped(node, code, planes, start.size, layout)
+        found.append(_best(groups, values, int(offsets[g]), total, layout, unit, rule))
+    return Cuts(*(xp.stack(each, axis=1) for each in zip(*found, strict=True)))
+
+
+def _grouped(node: Any, code: Any, planes: list[Any], n_nodes: int, layout: Any) -> _Groups:
+    xp = array_namespace(node)
+    present = xp.nonzero(code > 0)[0]
+    width = int(xp.max(code)) + 1 if code.shape[0] else 1
+    key = xp.take(node, present) * width + xp.take(code, present)
+    distinct = xp.unique_values(key)
+    place = xp.searchsorted(distinct, key)
+    sums = sums_by_key(place, [xp.take(plane, present) for plane in planes], distinct.shape[0])
+    own_node = distinct // width
+    zero = xp.zeros((1, sums.shape[1]), dtype=xp.int64, device=device(node))
+    everything = xp.concat([zero, xp.cumulative_sum(sums, axis=0)], axis=0)
+    nodes = xp.arange(n_nodes, dtype=own_node.dtype, device=device(node))
+    before = xp.take(everything, xp.searchsorted(own_node, nodes), axis=0)
+    known = xp.take(everything, xp.searchsorted(own_node, nodes, side="right"), axis=0) - before
+    classes = sums[:, layout.first :] > 0
+    numbers = xp.arange(layout.classes, dtype=xp.int64, device=device(node))
+    own_class = xp.sum(xp.where(classes, numbers, 0), axis=1)
+    several = xp.sum(xp.astype(classes, xp.int64), axis=1) != 1
+    return _Groups(
+        node=own_node,
+        code=distinct - own_node * width,
+        running=everything[1:, ...] - xp.take(before, own_node, axis=0),
+        known=xp.take(known, own_node, axis=0),
+        pure=xp.where(several, -1, own_class),
+    )
+
+
+def _best(
+    groups: _Groups,
+    values: Any,
+    offset: int,
+    total: Any,
+    layout: Any,
+    unit: float,
+    rule: Rule,
+) -> tuple[Any, ...]:
+    """Return what `Cuts` holds of one feature."""
+    xp = array_namespace(total)
+    n_nodes, place = total.shape[0], device(total)
+    nodes = xp.arange(n_nodes, dtype=xp.int64, device=place)
+    zeros = xp.zeros((n_nodes,), dtype=xp.int64, device=place)
+    if groups.node.shape[0] == 0:
+        nothing = xp.zeros_like(total)
+        gain = xp.full((n_nodes,), -float("inf"), dtype=xp.float64, device=place)
+        bins = xp.astype(zeros, xp.int32)
+        return gain, zeros, bins, bins, nothing, nothing
+    end = xp.searchsorted(groups.node, nodes, side="right")
+    begin = xp.searchsorted(groups.node, nodes)
+    some = end > begin
+    known = xp.take(groups.known, xp.where(some, begin, 0), axis=0)
+    known = xp.where(some[:, None], known, 0)
+    candidate = _candidates(groups, values, offset, layout, unit, rule)
+    tries = sums_by_key(groups.node, [xp.astype(candidate, xp.int64)], n_nodes)[:, 0]
+    weight = xp.astype(xp.take(total, groups.node, axis=0)[:, layout.weight], xp.float64) * unit
+    gain = _gains(groups, weight, layout, unit)
+    gain = xp.where(_worth_a_look(groups, candidate, tries), gain, -float("inf"))
+    chosen = _first_largest(gain, groups.node, begin, end)
+    has = tries > 0
+    chosen = xp.where(has, chosen, 0)
+    following = xp.take(groups.code, xp.where(has, chosen + 1, 0))
+    return (
+        xp.where(has, xp.take(gain, chosen), -float("inf")),
+        tries,
+        xp.astype(xp.where(has, xp.take(groups.code, chosen), 0), xp.int32),
+        xp.astype(xp.where(has, following, 0), xp.int32),
+        xp.where(has[:, None], xp.take(groups.running, chosen, axis=0), 0),
+        known,
+    )
+
+
+def _candidates(
+    groups: _Groups, values: Any, offset: int, layout: Any, unit: float, rule: Rule
+) -> Any:
+    """Tell which groups (P,) have a candidate cut behind them."""
+    xp = array_namespace(groups.node)
+    last = groups.node.shape[0] - 1
+    index = xp.arange(last + 1, dtype=xp.int64, device=device(groups.node))
+    behind = xp.where(index < last, index + 1, last)
+    inside = (index < last) & (xp.take(groups.node, behind) == groups.node)
+    value = xp.take(values, groups.code + (offset - 1))
+    apart = value < xp.take(value, behind) - rule.gap
+    known = xp.astype(groups.known[:, layout.weight], xp.float64) * unit
+    left = xp.astype(groups.running[:, layout.weight], xp.float64) * unit
+    least = 0.1 * known / float(layout.classes)
+    least = xp.where(least > 25.0, 25.0, least)
+    least = xp.where(least <= rule.min_weight, rule.min_weight, least) * SLACK
+    return inside & apart & (left >= least) & (known - left >= least)
+
+
+def _gains(groups: _Groups, weight: Any, layout: Any, unit: float) -> Any:
+    xp = array_namespace(weight)
+
+    def classes(stats: Any) -> list[Any]:
+        return [
+            xp.astype(stats[:, k], xp.float64) * unit
+            for k in range(layout.first, layout.first + layout.classes)
+        ]
+
+    known = xp.astype(groups.known[:, layout.weight], xp.float64) * unit
+    left = information(classes(groups.running))
+    right = information(classes(groups.known - groups.running))
+    decrease = (information(classes(groups.known)) - (left + right)) / known
+    return known / weight * decrease
+
+
+def _worth_a_look(groups: _Groups, candidate: Any, tries: Any) -> Any:
+    """Tell which candidates can be the best: between classes, the first or the last of a node."""
+    xp = array_namespace(candidate)
+    last = candidate.shape[0] - 1
+    index = xp.arange(last + 1, dtype=xp.int64, device=device(candidate))
+    behind = xp.where(index < last, index + 1, last)
+    between = (groups.pure < 0) | (groups.pure != xp.take(groups.pure, behind))
+    zero = xp.zeros((1,), dtype=xp.int64, device=device(candidate))
+    before = xp.concat([zero, xp.cumulative_sum(tries)])
+    rank = xp.cumulative_sum(xp.astype(candidate, xp.int64)) - xp.take(before, groups.node)
+    outer = (rank == 1) | (rank == xp.take(tries, groups.node))
+    return candidate & (between | outer)
+
+
+def _first_largest(gain: Any, node: Any, begin: Any, end: Any) -> Any:
+    """Return the first place of each node whose gain is the largest, give or take `TOLERANCE`."""
+    xp = array_namespace(gain)
+    length = gain.shape[0]
+    by_gain = xp.argsort(-gain, stable=True)
+    by_node = xp.take(by_gain, xp.argsort(xp.take(node, by_gain), stable=True))
+    first = xp.where(begin < length, begin, length - 1)  # any place will do for an empty node
+    largest = xp.take(gain, xp.take(by_node, first))
+    good = xp.astype(gain >= xp.take(largest, node) - TOLERANCE, xp.int64)
+    running = xp.cumulative_sum(good)
+    before = xp.take(running, first) - xp.take(good, first)
+    place = xp.searchsorted(running, before + 1)
+    return xp.where(place < length, place, length - 1)

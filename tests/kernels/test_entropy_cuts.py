@@ -1,0 +1,92 @@
+"""The native twin of `cuts` equals its reference to the last bit; the reference, a plain loop."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from vtree.targets import class_targets
+from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
+
+
+def _problem(seed: int, n_codes: int, weighted: bool) -> tuple[Any, ...]:
+    random = np.random.default_rng(seed)
+    n, classes = int(random.choice([1, 7, 60, 300])), int(random.choice([1, 2, 3, 5]))
+    codes = random.integers(0, n_codes, (n, 3)).astype(np.uint16)
+    label = random.integers(0, classes, n)
+    codes[:, 0] = np.where(random.random(n) < 0.7, 1 + label % (n_codes - 1), codes[:, 0])
+    weight = random.integers(1, 9, n) / 4.0 if weighted else None
+    targets = class_targets(label[:, None], [classes], weight)
+    values = np.sort(random.normal(size=(3, n_codes - 1)).round(4), axis=1).ravel()
+    rows = random.permutation(n).astype(np.int32)
+    start, stop = np.array([0, n // 3, n // 3]), np.array([n // 3, n // 3, n])
+    own = targets.label - np.int32(targets.layout.implied)
+    offsets = np.arange(3) * (n_codes - 1)
+    rule = Rule(float(random.choice([1.0, 2.0, 5.0])), float(random.choice([0.0, 1e-5, 0.05])))
+    return (codes, rows, start, stop, own, targets.weight, values, offsets, targets.layout,
+            targets.weight_unit, rule)  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_codes", [2, 5, 40, 3000])
+@pytest.mark.parametrize("seed", range(12))
+def test_native_equals_reference(seed: int, n_codes: int, weighted: bool) -> None:
+    problem = _problem(seed, n_codes, weighted)
+    expected = cuts.reference(*problem)
+    found = cuts.twin("cpu")(*problem)
+    for name in Cuts._fields:
+        assert_same_bits(getattr(found, name), getattr(expected, name), name)
+
+
+def _information(counts: NDArray[np.float64]) -> float:
+    own = counts[counts > 0]
+    return float(own.sum() * np.log2(own.sum()) - (own * np.log2(own)).sum()) if own.size else 0.0
+
+
+def _by_hand(x: Any, y: Any, classes: int, least: float) -> tuple[float, int, int]:
+    """Return (largest gain, candidates, place of the first best one among the sorted rows)."""
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    whole = np.bincount(y, minlength=classes).astype(float)
+    least = max(least, min(0.1 * len(x) / classes, 25.0))
+    gains = {}
+    for i in range(1, len(x)):
+        if i >= least and len(x) - i >= least and x[i - 1] < x[i] - 1e-5:
+            left = np.bincount(y[:i], minlength=classes).astype(float)
+            below = _information(left) + _information(whole - left)
+            gains[i] = (_information(whole) - below) / len(x)
+    largest = max(gains.values())
+    return largest, len(gains), min(i for i, gain in gains.items() if gain >= largest - 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_plain_loop_over_all_cuts_finds_the_same(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x = random.integers(1, 30, 120)
+    y = (x + random.normal(scale=6.0, size=120) > 15).astype(np.int64) + (x > 25)
+    targets = class_targets(y[:, None], [3], None)
+    found = cuts(
+        x[:, None].astype(np.uint8), np.arange(120, dtype=np.int32), np.array([0]),
+        np.array([120]), targets.label - np.int32(1), None, np.arange(1.0, 30.0), np.array([0]),
+        targets.layout, 1.0, Rule(2.0),
+    )  # fmt: skip
+    gain, tries, place = _by_hand(x, y, 3, 2.0)
+    assert found.gain[0, 0] == pytest.approx(gain, abs=1e-12)
+    assert found.tries[0, 0] == tries
+    assert found.bin[0, 0] == np.sort(x)[place - 1] and found.following[0, 0] == np.sort(x)[place]
+
+
+def test_the_seeds_humidity_table() -> None:
+    # specs/seeds_errata.md, 003: 8 legal cuts with m = 2, the best at 89 | 90, gain .605289106
+    low = [54, 58, 59, 60, 62, 62, 63]
+    assert len(low) == 7
+    values = np.array([54.0, 58.0, 59.0, 60.0])
+    targets = class_targets(np.array([0, 0, 1, 1])[:, None], [2], None)
+    found = cuts(
+        np.arange(1, 5, dtype=np.uint8)[:, None], np.arange(4, dtype=np.int32), np.array([0]),
+        np.array([4]), targets.label - np.int32(1), None, values, np.array([0]), targets.layout,
+        1.0, Rule(1.0),
+    )  # fmt: skip
+    assert (found.gain[0, 0], found.bin[0, 0], found.tries[0, 0]) == (1.0, 2, 3)

@@ -1,0 +1,240 @@
+"""What ID3 and C4.5 share: nominal attributes branch by level, rows without a value divide."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+
+from vtree import arrays
+from vtree.arrays import Array
+from vtree.binning import Bins, bin_table
+from vtree.criteria import Criterion
+from vtree.criteria.classification import entropy, entropy_impurity
+from vtree.criteria.information import Worth, x_log_x
+from vtree.errors import InputError
+from vtree.estimators.base import Prepared, TreeEstimator, kept_rows, thread_count
+from vtree.estimators.devices import answer, working
+from vtree.estimators.targets import as_columns, class_codes, row_weights
+from vtree.finish import finish
+from vtree.fractions import ByWeight, divisible
+from vtree.gain_ratio import InformationSearch
+from vtree.growth import Plan, Stops, grow
+from vtree.predict import shares_of_leaves
+from vtree.routing import by_branch
+from vtree.tables import Schema
+from vtree.targets import Targets, class_targets
+from vtree.tree import Tree, children, depth, levels, parents
+from vtree_kernels import threads
+from vtree_kernels.scan import Limits
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_LEVELS = 255  # branches that a node may have
+_MOST_CODES = 2**31 - 1  # numeric attributes need no histograms
+_MANY_LEVELS = 0.3  # levels a row above which an attribute does not count in the average gain
+
+
+def _shares(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
+    weight = total[:, targets.layout.weight, None]
+    return total[:, targets.layout.first :] / np.where(weight > 0, weight, 1)
+
+
+def _impurity(stats: Any, layout: Any) -> Any:
+    safe = stats.copy()
+    safe[safe[:, layout.weight] == 0.0, layout.weight] = 1.0
+    return entropy_impurity(safe, layout)
+
+
+ENTROPY = Criterion(entropy, _shares, impurity=_impurity)  # of nodes that may be empty
+
+
+class InformationTree(ClassifierMixin, TreeEstimator):
+    """Base of ID3 and C4.5; use a derived class."""
+
+    # These systems draw no features and know no price of a leaf.
+    max_features = None
+    ccp_alpha = 0.0
+    min_objects: float = 1.0
+
+    def _worth(self) -> Worth:
+        """Return how attributes are compared."""
+        raise NotImplementedError
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        values, schema = self._read(X)
+        self._check_columns(schema)
+        labels = _one_column(y, type(self).__name__)
+        weight = row_weights(sample_weight, self.class_weight, labels, values.shape[0])
+        (self.classes_,), codes = class_codes(labels)
+        self.n_classes_, self.n_outputs_ = self.classes_.size, 1
+        values, kept = kept_rows(values, weight)
+        total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
+        kept_weight = None if weight is None else weight[kept]
+        targets = class_targets(codes[kept], [self.n_classes_], kept_weight)
+        return Prepared(values, schema, targets, labels.shape[0], total, kept)
+
+    def _check_columns(self, schema: Schema) -> None:
+        """Raise InputError for columns that the system cannot split."""
+        for feature, own in enumerate(schema.levels):
+            if own is not None and own.size > MOST_LEVELS:
+                raise InputError(
+                    f"X: {column_name(schema, feature)} holds {own.size:,} levels, but a node has "
+                    f"{MOST_LEVELS} branches at most. Merge rare levels, or drop the column"
+                )
+
+    def _bin(self, data: Prepared) -> Bins:
+        n_levels = [-1 if each is None else each.size for each in data.schema.levels]
+        return bin_table(
+            data.values,
+            np.asarray(n_levels, dtype=np.int64),
+            max_bins=getattr(self, "max_bins", None),
+            weight=data.targets.weight,
+            names=data.schema.names,
+            most_codes=_MOST_CODES,
+        )
+
+    def _search(self, targets: Targets, averaged: NDArray[np.bool_]) -> InformationSearch:
+        return InformationSearch(
+            criterion=ENTROPY,
+            layout=targets.layout,
+            unit=targets.weight_unit,
+            worth=self._worth(),
+            averaged=averaged,
+            min_weight=float(self.min_objects),
+            corrected=False,
+        )
+
+    def _grow(self, data: Prepared, roots: list[Integers] | None = None) -> Tree:
+        """Bin, grow, finish and prune."""
+        bins = self._bin(data)
+        xp = arrays.namespace(data.values)
+        targets, router, whole = data.targets, by_branch, None
+        if bool(xp.any(xp.isnan(data.values))):
+            targets, whole = divisible(data.targets)
+            router = ByWeight(whole)
+        many = bins.is_categorical & (bins.n_bins >= _MANY_LEVELS * data.n_rows)
+        search = self._search(targets, ~many | many.all())
+        least = search.min_weight / targets.weight_unit * (1.0 - 1e-9)
+        plan = Plan(
+            search._replace(limits=Limits(0, least)),
+            Stops(self._most_levels(), min_rows_split=0),
+            self.histogram_budget,
+            router,
+        )
+        grown, rows, branch_map = grow(bins, targets, plan, roots=roots)
+        tree = finish(grown, rows, branch_map, targets, ENTROPY)
+        return described(self._pruned(tree, data, targets, whole))
+
+    def _most_levels(self) -> int | None:
+        return None
+
+    def _pruned(self, tree: Tree, data: Prepared, targets: Targets, whole: Integers | None) -> Tree:
+        """Return what is left of a grown tree; whole: units of each row, if rows divide."""
+        return tree
+
+    def _class_counts(self) -> Integers:
+        return np.asarray([self.n_classes_], dtype=np.int64)
+
+    def _class_shares(self, X: Any) -> Floats:
+        with threads(thread_count(self.n_jobs)), working(self.device, X):
+            values = self._encode(X)
+            return shares_of_leaves(self.grown_, values)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Array:
+        """Return the share of each class, (N, K).
+
+        Where the value that a node asks for is missing, or a level that training did not see, all
+        branches answer, each by its share of the training weight.
+        """
+        return answer(self._class_shares(X), X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
+        with np.errstate(divide="ignore"):
+            return answer(np.log(self._class_shares(X)), X)
+
+    def predict(self, X: Any, check_input: bool = True) -> Any:
+        """Return the class with the largest share, the first of equal ones, (N,)."""
+        chosen = np.argmax(self._class_shares(X), axis=1)
+        labels = self.classes_[chosen]
+        return answer(labels, X)
+
+    def get_depth(self) -> int:
+        """Return the distance from the root to the farthest leaf."""
+        return int(depth(self.grown_).max())
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return int((self.grown_.first_child < 0).sum())
+
+    @property
+    def tree_(self) -> NoReturn:
+        """Not there: scikit-learn's trees are binary."""
+        raise AttributeError(
+            f"{type(self).__name__} has no tree_, for scikit-learn's trees are binary; "
+            "see grown_, or vtree.export_text(model)"
+        )
+
+    def to_sklearn(self) -> NoReturn:
+        """Raise InputError: scikit-learn's trees are binary."""
+        raise InputError(
+            f"scikit-learn's trees are binary and cannot hold those of {type(self).__name__}"
+        )
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
+        """Raise InputError: `vtree.prune` prunes these trees by cost-complexity, too."""
+        raise InputError("use vtree.prune(model, ...), which prunes these trees, too")
+
+
+def _one_column(y: Any, owner: str) -> NDArray[Any]:
+    """Return labels (N, 1), with scikit-learn's warning where y is a column already."""
+    labels = as_columns(y, numeric=False)
+    if labels.shape[1] > 1:
+        raise InputError(
+            f"y has {labels.shape[1]} columns, but {owner} predicts one target; "
+            "fit one tree for each"
+        )
+    if len(getattr(y, "shape", ())) > 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            DataConversionWarning,
+            stacklevel=6,
+        )
+    return labels
+
+
+def column_name(schema: Schema, feature: int) -> str:
+    """Return what to call a column in a message."""
+    return f"column {feature}" if schema.names is None else f"column {schema.names[feature]!r}"
+
+
+def described(tree: Tree) -> Tree:
+    """Return the tree with impurities, gains, and the parent's shares at nodes without rows."""
+    weights = np.concatenate([tree.weight[:, None], tree.value * tree.weight[:, None]], axis=1)
+    impurity = _entropies(tree.value)
+    value = tree.value.copy()
+    parent = parents(tree)
+    for nodes in levels(tree.first_child, tree.n_children, tree.root)[1:]:
+        empty = nodes[weights[nodes, 0] == 0.0]
+        value[empty], impurity[empty] = value[parent[empty]], impurity[parent[empty]]
+    split = np.flatnonzero(tree.first_child >= 0)
+    below = children(tree.first_child, tree.n_children, split)
+    after = np.zeros(tree.weight.size)
+    np.add.at(after, parent[below], tree.weight[below] * impurity[below])
+    decrease = (tree.weight[split] * impurity[split] - after[split]) / tree.weight[tree.root[0]]
+    gain = np.zeros(tree.weight.size)
+    gain[split] = np.where(decrease > 0.0, decrease, 0.0)
+    return tree._replace(value=value, impurity=impurity, gain=gain)
+
+
+def _entropies(value: Floats) -> Floats:
+    total = np.zeros(value.shape[0])
+    for k in range(value.shape[1]):
+        total = total - x_log_x(value[:, k])
+    return np.where(total > 0.0, total, 0.0)

@@ -1,0 +1,215 @@
+"""The procedure of error-based pruning: a work list of nodes whose branches are all judged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.pruning.error_based import AddedErrors
+from vtree.pruning.rerouting import Entries, Rows, Shape, distributions, step
+from vtree.tree import THRESHOLD, Tree, canonical, children, levels
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+TOLERANCE = 0.1  # errors by which a smaller tree may promise to be worse
+
+
+class Pruned(NamedTuple):
+    """What is left of a tree, in the numbers of its nodes."""
+
+    shape: Shape
+    weights: Integers  # (M, K) class weights of each node
+    n_rows: Integers  # (M,)
+    estimate: Floats  # (M,) predicted errors
+
+
+class _Work:
+    """A tree while it is pruned."""
+
+    def __init__(self, tree: Tree, rows: Rows, added: AddedErrors) -> None:
+        self.rows, self.added = rows, added
+        self.shape = Shape._make(getattr(tree, name).copy() for name in Shape._fields)
+        size = tree.feature.size
+        self.weights = np.zeros((size, rows.n_classes), dtype=np.int64)
+        self.n_rows = np.zeros(size, dtype=np.int64)
+        self.estimate = np.zeros(size)
+        self.done = np.zeros(size, dtype=np.bool_)
+        self.entries: dict[int, tuple[Integers, Integers]] = {}
+
+    def leaf_estimate(self, weights: Integers) -> Floats:
+        """Return the predicted errors of nodes as leaves, from class weights (C, K)."""
+        own = weights.astype(np.float64) * self.rows.unit
+        total = own.sum(axis=1)
+        errors = total - own.max(axis=1)
+        found: Floats = errors + self.added(total, errors)
+        return found
+
+    def fill(self, entries: Entries) -> None:
+        """Take in rows at some nodes and send them to everything below."""
+        while entries.node.size:
+            self.weights[entries.node] = distributions(entries, self.rows)
+            order = np.argsort(entries.cell, kind="stable")
+            counts = np.bincount(entries.cell, minlength=entries.node.size)
+            self.n_rows[entries.node] = counts
+            borders = np.cumsum(counts)[:-1]
+            row = np.split(entries.row[order], borders)
+            weight = np.split(entries.weight[order], borders)
+            inner = self.shape.first_child[entries.node] >= 0
+            for i in np.flatnonzero(inner).tolist():
+                self.entries[int(entries.node[i])] = (row[i], weight[i])
+            self.done[entries.node] = ~inner
+            leaves = entries.node[~inner]
+            self.estimate[leaves] = self.leaf_estimate(self.weights[leaves])
+            entries = step(entries, self.shape, self.rows)
+
+    def at(self, nodes: Integers, into: Integers) -> Entries:
+        """Return the entries of `nodes`, placed in the nodes `into`."""
+        own = [self.entries[node] for node in nodes.tolist()]
+        cell = np.repeat(np.arange(nodes.size), [row.size for row, _ in own])
+        return Entries(
+            np.concatenate([row for row, _ in own]),
+            np.concatenate([weight for _, weight in own]),
+            cell,
+            into,
+            np.arange(nodes.size),
+        )
+
+    def ready(self) -> Integers:
+        """Return the nodes not judged yet whose children all are."""
+        shape = self.shape
+        open_nodes = np.flatnonzero(~self.done & self.reached)
+        counts = shape.n_children[open_nodes].astype(np.int64)
+        below = children(shape.first_child, shape.n_children, open_nodes)
+        finished = self.done[below].astype(np.int64)
+        all_done = np.add.reduceat(finished, np.cumsum(counts) - counts) == counts
+        found: Integers = open_nodes[all_done]
+        return found
+
+    def branch_estimates(self, nodes: Integers, branch: Integers) -> Floats:
+        """Return the predicted errors of `branch` if all rows of `nodes` went there."""
+        total = np.zeros(nodes.size)
+        entries = self.at(nodes, branch)
+        while entries.node.size:
+            leaf = self.shape.first_child[entries.node] < 0
+            own = self.leaf_estimate(distributions(entries, self.rows))
+            np.add.at(total, entries.owner[leaf], own[leaf])
+            entries = step(entries, self.shape, self.rows)
+        return total
+
+    def find_reached(self, root: NDArray[np.int32]) -> None:
+        """Note which nodes still hang on the root."""
+        self.reached = np.zeros(self.done.size, dtype=np.bool_)
+        for nodes in levels(self.shape.first_child, self.shape.n_children, root):
+            self.reached[nodes] = True
+
+
+def prune_by_errors(
+    tree: Tree, rows: Rows, added: AddedErrors, *, raising: bool = True, prunes: bool = True
+) -> Pruned:
+    """Prune one tree bottom up.
+
+    Parameters
+    ----------
+    tree : one tree
+    rows : the training rows
+    added : the errors to add to a leaf's own, see `added_errors`
+    raising : whether a node may be replaced by its largest branch
+    prunes : False only counts rows and estimates errors
+    """
+    work = _Work(tree, rows, added)
+    n_rows = rows.label.size
+    everything = np.arange(n_rows)
+    root = tree.root[:1].astype(np.int64)
+    work.find_reached(tree.root[:1])
+    work.fill(Entries(everything, rows.weight, np.zeros(n_rows, dtype=np.int64), root, root))
+    while (nodes := work.ready()).size:
+        _judge(work, nodes, raising, prunes)
+        work.find_reached(tree.root[:1])
+    return Pruned(work.shape, work.weights, work.n_rows, work.estimate)
+
+
+def _judge(work: _Work, nodes: Integers, raising: bool, prunes: bool) -> None:
+    """Decide what becomes of `nodes`, whose children are judged."""
+    shape = work.shape
+    counts = shape.n_children[nodes].astype(np.int64)
+    below = children(shape.first_child, shape.n_children, nodes)
+    begin = np.cumsum(counts) - counts
+    as_tree = np.zeros(nodes.size)
+    owner = np.repeat(np.arange(nodes.size), counts)
+    np.add.at(as_tree, owner, work.estimate[below])
+    work.done[nodes] = True
+    work.estimate[nodes] = as_tree
+    if not prunes:
+        return
+    as_leaf = work.leaf_estimate(work.weights[nodes])
+    branch = below[_last_largest(work.weights[below].sum(axis=1), begin, owner)]
+    as_branch = np.full(nodes.size, np.inf)
+    if raising:
+        as_branch = work.branch_estimates(nodes, branch)
+    leaf = (as_leaf <= as_branch + TOLERANCE) & (as_leaf <= as_tree + TOLERANCE)
+    raised = ~leaf & (as_branch <= as_tree + TOLERANCE)
+    shape.first_child[nodes[leaf]] = -1
+    work.estimate[nodes[leaf]] = as_leaf[leaf]
+    if raised.any():
+        _raise(work, nodes[raised], branch[raised])
+    for node in nodes[~raised].tolist():
+        work.entries.pop(node)
+
+
+def _last_largest(weight: Integers, begin: Integers, owner: Integers) -> Integers:
+    """Return the place of the largest of consecutive stretches of weights, the last on ties."""
+    largest = np.maximum.reduceat(weight, begin)
+    place = np.where(weight == largest[owner], np.arange(weight.size), -1)
+    found: Integers = np.maximum.reduceat(place, begin)
+    return found
+
+
+def _raise(work: _Work, nodes: Integers, branch: Integers) -> None:
+    """Put `branch` in the place of `nodes`, with all their rows, to be judged again."""
+    shape = work.shape
+    for name in Shape._fields[:-1]:
+        array = getattr(shape, name)
+        array[nodes] = array[branch]
+    work.fill(work.at(nodes, nodes))
+    for node in nodes[shape.first_child[nodes] < 0].tolist():
+        work.entries.pop(node)
+
+
+def as_tree(tree: Tree, pruned: Pruned, rows: Rows) -> tuple[Tree, Floats]:
+    """Return (the pruned tree, in canonical order, predicted errors of its nodes (M,))."""
+    weight = pruned.weights.sum(axis=1).astype(np.float64)
+    value = pruned.weights / np.where(weight > 0.0, weight, 1.0)[:, None]
+    split = pruned.shape.first_child >= 0
+    offset, branch_map = _packed(tree, pruned.shape, split)
+    whole = tree._replace(
+        **{name: getattr(pruned.shape, name) for name in Shape._fields},
+    )._replace(
+        map_offset=offset,
+        branch_map=branch_map,
+        value=value,
+        weight=weight * rows.unit,
+        n_rows=pruned.n_rows,
+    )
+    return canonical(whole), canonical(whole._replace(weight=pruned.estimate)).weight
+
+
+def _packed(
+    tree: Tree, shape: Shape, split: NDArray[np.bool_]
+) -> tuple[Integers, NDArray[np.uint8]]:
+    """Return (offsets (M,), branch maps) with the maps of all splits back to back.
+
+    A raised branch shares its map with the node that it now is; `Tree` has one map a node.
+    """
+    starts = np.unique(tree.map_offset[tree.map_offset >= 0])
+    ends = np.append(starts[1:], tree.branch_map.size)
+    mapped = split & (shape.kind != THRESHOLD)
+    old = shape.map_offset[mapped]
+    length = ends[np.searchsorted(starts, old)] - old
+    begin = np.cumsum(length) - length
+    offset = np.full(split.size, -1, dtype=np.int64)
+    offset[mapped] = begin
+    within = np.arange(length.sum()) - np.repeat(begin, length)
+    return offset, tree.branch_map[np.repeat(old, length) + within]
