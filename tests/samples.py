@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Data = tuple[NDArray[np.float64], NDArray[Any]]
@@ -38,3 +39,21 @@ def columns(n_rows: int = 120, seed: int = 0) -> tuple[dict[str, list[Any]], NDA
     for offset, values in enumerate(table.values()):
         values[offset::17] = [None] * len(values[offset::17])
     return table, y
+
+
+def survey(n_rows: int = 2_000) -> tuple[pd.DataFrame, Any]:
+    """Return numbers with gaps, nominal and ordinal levels, and a score they add up to."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": random.integers(18, 90, n_rows).astype(float),
+            "colour": random.choice(["red", "green", "blue", "grey"], n_rows),
+            "size": pd.Categorical(
+                random.choice(["S", "M", "L", "XL"], n_rows), ["S", "M", "L", "XL"], ordered=True
+            ),
+        }
+    )
+    frame.loc[random.random(n_rows) < 0.1, "age"] = np.nan
+    score = (frame["age"].fillna(30) > 50) * 2 + frame["colour"].isin(["red", "grey"])
+    score += frame["size"].cat.codes > 1
+    return frame, score + random.normal(size=n_rows)

@@ -25,6 +25,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_route": ((), ("kernels",)),
     "bench_scan": ((), ("kernels",)),
     "bench_traverse": ((), ("kernels",)),
+    "bench_chaid": (("--learners", "vtree"), ("chaid",)),
     "bench_cold": (("--tasks", "filled"), ("cold",)),
     "bench_fit": (LEARNERS, ("fit",)),
     "bench_predict": (LEARNERS, ("predict",)),

@@ -14,6 +14,8 @@ _HOME = {
     "AdaBoostRegressor": "vtree.estimators.adaboost",
     "BaggingClassifier": "vtree.estimators.bagging",
     "BaggingRegressor": "vtree.estimators.bagging",
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
     "ExtraTreesClassifier": "vtree.estimators.extra_trees",

@@ -133,6 +133,33 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
         return np.where((middle >= low) & (middle < high), middle, low) + 0.0
 
 
+def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) -> Array:
+    """Return `values` (N, F) with numbers replaced by the number of their bin, float64.
+
+    edges: of each feature, None where its values are level numbers already and stay. The bins are
+    those of `bin_table`, counted from 0; NaN stays.
+    """
+    xp = arrays.namespace(values)
+    features = [feature for feature, own in enumerate(edges) if own is not None]
+    numbers = xp.asarray(values, dtype=xp.float64, copy=True)
+    if not features:
+        return numbers
+    own_edges = [own for own in edges if own is not None]
+    offsets = np.concatenate([[0], np.cumsum([own.size for own in own_edges])]).tolist()
+    widest = max(own.size for own in own_edges) + 2
+    codes = bincode(
+        values,
+        features,
+        arrays.like(np.concatenate(own_edges), values, dtype=np.float64),
+        offsets,
+        arrays.code_dtype(widest, values),
+    )
+    for place, feature in enumerate(features):
+        code = xp.astype(codes[:, place], xp.float64)
+        numbers[:, feature] = xp.where(code == 0.0, xp.asarray(float("nan")), code - 1.0)
+    return numbers
+
+
 def _exact_bins(column: Array, name: str) -> _Cuts:
     """Return (edges, value of each bin) of one numeric column, a bin each distinct value."""
     values = _distinct(_sorted(column, None)[0])

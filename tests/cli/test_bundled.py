@@ -24,7 +24,7 @@ def test_iris() -> None:
 
 def test_penguins() -> None:
     sample = penguins()
-    values, schema = read_table(sample.table)
+    values, schema, _ = read_table(sample.table)
     assert values.shape == (344, 6)
     assert [each is not None for each in schema.levels] == [True, False, False, False, False, True]
     assert int(np.isnan(values).sum()) == 19

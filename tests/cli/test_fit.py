@@ -210,3 +210,16 @@ def test_an_output_that_cannot_be_written(refused: Refused, penguins: Path, tmp_
 def test_a_test_size_that_cannot_be(refused: Refused, penguins: Path, size: str) -> None:
     message = refused("fit", penguins, "--target", "species", "--test-size", size)
     assert "--test-size" in message
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [("species", "CHAIDClassifier"), ("body_mass_g", "CHAIDRegressor")]
+)
+def test_chaid(run: Run, penguins: Path, tmp_path: Path, target: str, model: str) -> None:
+    path = tmp_path / "model.vtree"
+    words = ("fit", penguins, "--target", target, "--model", "chaid", "--json")
+    fitted = json.loads(run(*words, "--set", "min_samples_leaf=20", "--output", path).stdout)
+    assert fitted["model"] == model
+    assert fitted["metric"]["test"] > 0.6
+    assert "adjusted p = " in run("show", path).stdout
+    assert type(vtree.load(path)).__name__ == model

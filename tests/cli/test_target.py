@@ -43,6 +43,14 @@ def test_as_asked() -> None:
     assert read_target([0.5, 2], "y", CLASSIFIER).values.tolist() == [0.5, 2.0]
 
 
+def test_the_classifier_or_the_regressor_of_a_system() -> None:
+    assert read_target(["a", "b"], "y", "chaid").model == "CHAIDClassifier"
+    numbers = read_target([0.5, 2], "y", "chaid")
+    assert numbers.model == "CHAIDRegressor"
+    assert numbers.values.dtype == np.float64
+    assert read_target(["a"], "y", "CHAIDClassifier").values.tolist() == ["a"]
+
+
 def test_what_cannot_be() -> None:
     with pytest.raises(InputError, match="'y' has no values"):
         read_target([None, float("nan")], "y", "tree")

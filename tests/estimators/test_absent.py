@@ -34,7 +34,7 @@ def _levels(model: Any, feature: int, branch_map: NDArray[Any], offset: int, sid
 
 def _is_reversed(model: Any, rule: int, facts: dict[str, Any]) -> bool:
     """Compare the test of a rule with rpart's; tell whether its left child is our second one."""
-    rules: Rules = model.rules_
+    rules: Rules = model.surrogates_
     if "cut" in facts:
         assert rules.threshold[rule] == pytest.approx(facts["cut"], rel=1e-12)
         return bool(facts["low_goes_left"] != (rules.low_child[rule] == 0))
@@ -52,7 +52,7 @@ def test_trees_of_rpart(name: str) -> None:
     data, criterion, _ = name.split(".")
     X, y = rpart_table(data)
     model = estimator(criterion, surrogates=5, **rpart_limits(name)).fit(X, y)
-    tree, rules = model.grown_, model.rules_
+    tree, rules = model.grown_, model.surrogates_
     facts = {node["node"]: node for node in RPART[name]}
     nats = math.log(2.0) if criterion == "info" else 1.0
     waiting, compared = [(0, 1)], 0
@@ -104,7 +104,7 @@ def test_tables_of_rpart(name: str) -> None:
     own = vtree.prune(model, **how)
     if name not in TIES:
         assert sorted(own.grown_.n_rows.tolist()) == CP[name]["rows_of_nodes"]
-    assert set(own.rules_.node.tolist()) == set(np.flatnonzero(own.grown_.first_child >= 0))
+    assert set(own.surrogates_.node.tolist()) == set(np.flatnonzero(own.grown_.first_child >= 0))
 
 
 def test_cross_validation_of_rpart() -> None:
@@ -139,7 +139,7 @@ def test_stagec_by_the_book() -> None:
     model = DecisionTreeClassifier(
         surrogates=5, min_samples_split=20, min_samples_leaf=7, max_bins=None
     ).fit(X, y)
-    rules = model.rules_
+    rules = model.surrogates_
     own = rules.node == 0
     assert model.grown_.gain[0] * 146 == pytest.approx(10.35759105, abs=1e-8)
     assert [X.columns[f] for f in rules.feature[own]] == ["grade", "gleason", "ploidy", "g2", "age"]
@@ -240,8 +240,8 @@ def test_levels_that_a_node_has_not_seen() -> None:
     model = DecisionTreeClassifier(surrogates=2).fit(table, y)
     assert model.score(table, y) == 1.0
     unknown = {"first": [0.0, 0.0], "colour": ["blue", "pink"], "twin": [1.0, 0.0]}
-    below = np.flatnonzero(model.rules_.kind == 1)
-    assert (model.rules_.branch_map == NO_WAY).any() and below.size
+    below = np.flatnonzero(model.surrogates_.kind == 1)
+    assert (model.surrogates_.branch_map == NO_WAY).any() and below.size
     assert model.predict(unknown).tolist() == [1, 0]
 
 
@@ -283,23 +283,23 @@ def test_surrogates_in_files(tmp_path: Any) -> None:
     table, y = _with_gaps(300)
     model = DecisionTreeClassifier(surrogates=3, ccp_alpha=0.004).fit(table, y)
     assert model.get_n_leaves() < DecisionTreeClassifier(surrogates=3).fit(table, y).get_n_leaves()
-    fewer = model.rules_._replace(agreement=model.rules_.agreement * 0.5)
+    fewer = model.surrogates_._replace(agreement=model.surrogates_.agreement * 0.5)
     plain = DecisionTreeClassifier(surrogates=3)
-    vars(plain).update(vars(model) | {"rules_": fewer})
+    vars(plain).update(vars(model) | {"surrogates_": fewer})
     assert vtree.digest(plain) != vtree.digest(model)
     vtree.save(model, tmp_path / "model.vtree")
     loaded = vtree.load(tmp_path / "model.vtree")
     assert vtree.digest(loaded) == vtree.digest(model)
     other, _ = _with_gaps(300, seed=5)
     assert loaded.predict_proba(other).tolist() == model.predict_proba(other).tolist()
-    for name, array in model.rules_._asdict().items():
+    for name, array in model.surrogates_._asdict().items():
         broken = DecisionTreeClassifier(surrogates=3)
         vars(broken).update(vars(model))
         wrong = array.copy()
         wrong[len(wrong) // 2] = 77 if array.dtype.kind in "iu" else -1.0
         if name in ("threshold", "bin"):
             continue
-        broken.rules_ = model.rules_._replace(**{name: wrong})
+        broken.surrogates_ = model.surrogates_._replace(**{name: wrong})
         vtree.save(broken, tmp_path / "broken.vtree")
         with pytest.raises(ModelFileError, match="of its surrogates, "):
             vtree.load(tmp_path / "broken.vtree")

@@ -87,6 +87,14 @@ def test_codes_of_numbers(xp: Any) -> None:
         assert np.isnan(xp.to_numpy(codes_of_numbers(column, nothing))).all()
 
 
+def test_codes_of_numbers_that_count_from_zero(xp: Any) -> None:
+    column = xp.asarray([2.0, np.nan, 3.0, -1.0, np.inf, 1.5, -0.0, -np.inf])
+    for levels in (np.array([0, 1, 2]), np.array([0.0, 1.0, 2.0])):
+        codes = xp.to_numpy(codes_of_numbers(column, levels))
+        np.testing.assert_array_equal(codes, [2, *[np.nan] * 5, 0, np.nan])
+        assert not np.signbit(codes[6])
+
+
 def test_refuse_unknown() -> None:
     levels = levels_of_labels([1, 2], "")
     refuse_unknown([1, None, 2.0, np.nan, True], levels, "column 3")

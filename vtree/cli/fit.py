@@ -13,7 +13,7 @@ import vtree
 from vtree.cli.columns import check_names, missing_in, names_of, select, take, values_in
 from vtree.cli.mistakes import as_mistakes, check_output
 from vtree.cli.report import count, decimals, print_facts, print_json, progress
-from vtree.cli.target import CLASSIFIER, REGRESSOR, Target, numbers_in, read_target
+from vtree.cli.target import SYSTEMS, Target, numbers_in, read_target
 from vtree.errors import InputError
 from vtree.interop.table_file import read_file
 
@@ -55,10 +55,10 @@ class Result(NamedTuple):
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(["tree", CLASSIFIER, REGRESSOR]),
+    type=click.Choice([*SYSTEMS, *(name for pair in SYSTEMS.values() for name in pair)]),
     default="tree",
     show_default=True,
-    help="tree: a classifier or a regressor, as the target suggests.",
+    help="A system takes its classifier or its regressor, as the target suggests.",
 )
 @click.option(
     "--set",
@@ -140,7 +140,7 @@ def _literal(text: str) -> Any:
 def read_data(
     data: Path, target: str, kind: str, drop: tuple[str, ...], weight: str | None
 ) -> Data:
-    """Read a file for a fit, kind being an estimator's name or "tree"."""
+    """Read a file for a fit, kind being the name of an estimator or a system."""
     start = perf_counter()
     table = read_file(data)
     names = names_of(table)

@@ -11,6 +11,12 @@ from vtree.tables.levels import is_missing
 
 CLASSIFIER, REGRESSOR = "DecisionTreeClassifier", "DecisionTreeRegressor"
 
+# What --model calls a system: its classifier, and its regressor.
+SYSTEMS = {
+    "tree": (CLASSIFIER, REGRESSOR),
+    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+}
+
 # So many distinct whole numbers are taken for labels, more for an amount.
 MOST_WHOLE_LABELS = 20
 
@@ -28,7 +34,7 @@ class Target(NamedTuple):
 
 
 def read_target(values: list[Any], name: str, kind: str) -> Target:
-    """Read the values (N,) of column `name` for an estimator, or for what suits them if "tree".
+    """Read the values (N,) of column `name` for an estimator, or for what suits them of a system.
 
     Raises
     ------
@@ -45,8 +51,11 @@ def read_target(values: list[Any], name: str, kind: str) -> Target:
                 f"--target: the column {name!r} holds a value of type {type(value).__name__!r}; "
                 "a target must be of numbers, strings or booleans"
             )
-    model, why = _suggested(known) if kind == "tree" else (kind, "as --model says")
-    if model == CLASSIFIER:
+    model, why = kind, "as --model says"
+    if kind in SYSTEMS:
+        are_labels, why = _suggested(known)
+        model = SYSTEMS[kind][0 if are_labels else 1]
+    if model in {classifier for classifier, _ in SYSTEMS.values()}:
         return Target(model, why, _labels(known), rows)
     return Target(model, why, numbers_in(known, name, "--target"), rows)
 
@@ -60,14 +69,14 @@ def numbers_in(values: list[Any], name: str, option: str) -> NDArray[np.float64]
     return np.array(values, dtype=np.float64)
 
 
-def _suggested(known: list[Any]) -> tuple[str, str]:
-    """Return (the estimator that suits the values, the reason)."""
+def _suggested(known: list[Any]) -> tuple[bool, str]:
+    """Return (whether the values look like labels, the reason)."""
     if any(isinstance(value, _LABELS) for value in known):
-        return CLASSIFIER, "the target holds labels"
+        return True, "the target holds labels"
     distinct = set(known)
     if len(distinct) <= MOST_WHOLE_LABELS and all(float(each).is_integer() for each in distinct):
-        return CLASSIFIER, f"the target holds {len(distinct)} different whole numbers"
-    return REGRESSOR, "the target holds numbers"
+        return True, f"the target holds {len(distinct)} different whole numbers"
+    return False, "the target holds numbers"
 
 
 def _labels(known: list[Any]) -> NDArray[Any]:

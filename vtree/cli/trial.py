@@ -55,7 +55,7 @@ def fit_on(backend: Backend, sample: Sample) -> Any:
     table = sample.table
     library = _NATIVE.get(backend.name, backend.module)
     if library != "numpy":
-        table, schema = read_table(table)
+        table, schema, _ = read_table(table)
         settings["categorical_features"] = [levels is not None for levels in schema.levels]
         table = importlib.import_module(library).asarray(table)
     kind = vtree.DecisionTreeRegressor if sample.is_regression else vtree.DecisionTreeClassifier

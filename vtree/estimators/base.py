@@ -14,6 +14,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from vtree import arrays
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
@@ -46,7 +47,7 @@ from vtree.surrogates import (
     from_arrays,
     without_marks,
 )
-from vtree.tables import Schema, encode_table, read_table
+from vtree.tables import Schema, Table, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
 from vtree_kernels import available_threads, threads
@@ -68,6 +69,16 @@ class Prepared(NamedTuple):
     kept: NDArray[np.int64] | slice  # which rows of the table those of `values` are
 
 
+def kept_rows(
+    values: Array, weight: NDArray[np.float64] | None
+) -> tuple[Array, NDArray[np.int64] | slice]:
+    """Return (values without rows of weight zero, which rows were kept)."""
+    if weight is None or (weight > 0.0).all():
+        return values, slice(None)
+    rows = np.flatnonzero(weight > 0.0)
+    return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
+
+
 class TableEstimator(BaseEstimator):
     """Base of all estimators: how tables are read and their columns remembered."""
 
@@ -87,13 +98,16 @@ class TableEstimator(BaseEstimator):
         self.max_features_ = feature_count(self.max_features, self.n_features_in_)
 
     def _read(self, X: Any) -> tuple[Array, Schema]:
-        table = read_table(X, categorical_features=self.categorical_features)
+        table = self._table(X)
         if sparse.issparse(X) and np.isnan(table.values).any():
             raise InputError(
                 "Input X contains NaN. Missing values are accepted in dense tables only: "
                 "pass X.toarray()."
             )
         return place(table.values, self.device), table.schema
+
+    def _table(self, X: Any) -> Table:
+        return read_table(X, categorical_features=self.categorical_features)
 
     def _encode(self, X: Any) -> Array:
         """Read a table to predict from; where the engine works."""
@@ -134,7 +148,7 @@ class TreeEstimator(TableEstimator):
     """Base of the estimators that fit one tree; use a derived class."""
 
     _criteria: Any
-    rules_: Rules | None = None  # of models pickled before there were any
+    surrogates_: Rules | None = None  # of models pickled before there were any
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         raise NotImplementedError
@@ -176,19 +190,21 @@ class TreeEstimator(TableEstimator):
             tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree
-            self.rules_ = None if rules is None else follow(rules, tree, self.grown_)
+            self.surrogates_ = None if rules is None else follow(rules, tree, self.grown_)
             del data  # it holds memory of the device
         return self
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""
-        return {}, {} if self.rules_ is None else as_arrays(self.rules_)
+        return {}, {} if self.surrogates_ is None else as_arrays(self.surrogates_)
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
         """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        if "edges" in header:  # with which splits by bins of numbers count as checked
+            raise ValueError("its kind of estimator has no edges")
         if self.grown_.root.size != 1:
             raise ValueError(f"it holds {self.grown_.root.size} trees where one belongs")
-        self.rules_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
+        self.surrogates_ = from_arrays(extra, self.grown_, n_levels_of(self.schema_))
 
     def _planted(
         self, data: Prepared, roots: list[NDArray[np.int64]] | None = None
@@ -282,7 +298,7 @@ class TreeEstimator(TableEstimator):
     def _leaves(self, X: Any) -> NDArray[np.int32]:
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)  # first, for it tells whether there is a tree
-            return self._rest(self.grown_, self.rules_, values)
+            return self._rest(self.grown_, self.surrogates_, values)
 
     def _rest(self, tree: Tree, rules: Rules | None, values: Array) -> NDArray[np.int32]:
         """Return the node where each encoded row comes to rest in one tree, (N,)."""

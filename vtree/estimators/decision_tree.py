@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Hidden, StrOptions
 
-from vtree import arrays
 from vtree.arrays import Array
 from vtree.costs import cheapest_class, without_costs
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.errors import InputError, own_errors
-from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
 from vtree.estimators.class_costs import (
     altered_weights,
     check_single_output,
@@ -34,16 +33,6 @@ from vtree.estimators.targets import (
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import class_targets, real_targets
 from vtree.tree import Tree
-
-
-def _kept_rows(
-    values: Array, weight: NDArray[np.float64] | None
-) -> tuple[Array, NDArray[np.int64] | slice]:
-    """Return (values without rows of weight zero, which rows were kept)."""
-    if weight is None or (weight > 0.0).all():
-        return values, slice(None)
-    rows = np.flatnonzero(weight > 0.0)
-    return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
 
 
 def _check_monotone(cst: Any, estimator: TreeEstimator, prepared: Prepared) -> NDArray[np.int8]:
@@ -228,7 +217,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         self.n_outputs_ = len(classes)
         self._learn_costs()
         weight = altered_weights(weight, codes[:, 0], self.priors_, self.costs_)
-        values, kept = _kept_rows(values, weight)
+        values, kept = kept_rows(values, weight)
         total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
         targets = class_targets(codes[kept], n_classes, None if weight is None else weight[kept])
         return Prepared(values, schema, targets, labels.shape[0], total, kept)
@@ -391,7 +380,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         values, schema = self._read(X)
         weight = row_weights(sample_weight, None, numbers, values.shape[0])
         self.n_outputs_ = numbers.shape[1]
-        values, kept = _kept_rows(values, weight)
+        values, kept = kept_rows(values, weight)
         total = float(numbers.shape[0]) if weight is None else float(np.sum(weight))
         kept_weight = None if weight is None else weight[kept]
         ranked = self.criterion in RANKED

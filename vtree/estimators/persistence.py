@@ -19,6 +19,8 @@ from vtree.tree import Tree, fingerprint
 
 # Loading looks a name up here and nowhere else, so a file cannot name code of its own.
 _HOME = {
+    "CHAIDClassifier": "vtree.estimators.chaid",
+    "CHAIDRegressor": "vtree.estimators.chaid",
     "DecisionTreeClassifier": "vtree.estimators.decision_tree",
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
     "ExtraTreesClassifier": "vtree.estimators.extra_trees",
@@ -52,9 +54,9 @@ def digest(model: Any) -> str:
         return fingerprint(model)
     check_is_fitted(model)
     tree = fingerprint(model.grown_)
-    if getattr(model, "rules_", None) is None:
+    if getattr(model, "surrogates_", None) is None:
         return tree
-    return hashlib.sha256(f"{tree} {rules_fingerprint(model.rules_)}".encode()).hexdigest()
+    return hashlib.sha256(f"{tree} {rules_fingerprint(model.surrogates_)}".encode()).hexdigest()
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:

@@ -131,8 +131,8 @@ def prune(
     if hasattr(pruned, "subtrees_"):  # of an earlier pruning
         del pruned.subtrees_
     pruned.grown_ = _METHODS[method].prune(pruned, unseen, **given)
-    if model.rules_ is not None:
-        pruned.rules_ = follow(model.rules_, model.grown_, pruned.grown_)
+    if model.surrogates_ is not None:
+        pruned.surrogates_ = follow(model.surrogates_, model.grown_, pruned.grown_)
     return pruned
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
+from vtree.explain.intervals import interval_ends
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels
 
 # Wider pictures are cut at a lower depth: no screen shows them, and no image holds them.
@@ -201,6 +202,8 @@ def _condition(model: Any, tree: Tree, node: int) -> str:
     if tree.n_children[node] > 2:
         return _short(name, _LONGEST)
     chosen = _branch_levels(model, tree, node, 0)
+    if model.schema_.levels[feature] is None:
+        return f"{_short(name, _LONGEST)}\n{chosen}"
     gap = " " if len(name) + len(chosen) < _LONGEST else "\n"
     return f"{_short(name, _LONGEST)}{gap}in {chosen}"
 
@@ -214,12 +217,25 @@ def _edge_words(model: Any, tree: Tree, node: int) -> list[str]:
 def _branch_levels(model: Any, tree: Tree, node: int, child: int) -> str:
     """Name the categories of a branch, as many as there is room for."""
     names = model.schema_.levels[tree.feature[node]]
+    if names is None:
+        return _interval(interval_ends(model, tree, node)[child])
     start = int(tree.map_offset[node]) + 1  # the first code of a branch map is "missing"
     chosen = names[tree.branch_map[start : start + names.size] == child]
+    if chosen.size == 0:
+        return "missing"
     shown = [_short(str(name), 12) for name in chosen[:_LEVELS_NAMED]]
     if chosen.size > _LEVELS_NAMED:
         shown.append(f"{chosen.size - _LEVELS_NAMED} more")
     return ", ".join(shown)
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    if ends is None:
+        return "missing"
+    above, up_to = ends
+    if above == -np.inf:
+        return "any" if up_to == np.inf else f"≤ {up_to:.4g}"
+    return f"> {above:.4g}" if up_to == np.inf else f"{above:.4g} … {up_to:.4g}"
 
 
 def _short(text: str, length: int) -> str:

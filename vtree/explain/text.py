@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
-from vtree.tree import Tree, depth
+from vtree.explain.intervals import interval_ends
+from vtree.tree import MULTIWAY, Tree, depth
 
 MOST_LEVELS = 8  # category names written out per branch before the rest is counted
 
 
 def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) -> str:
     """Return the splits of a fitted tree, indented, with what each leaf predicts.
+
+    Above a split by a test of significance stands its adjusted p-value.
 
     Parameters
     ----------
@@ -36,6 +39,7 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
     tree: Tree = model.grown_
     lines = []
     depths = depth(tree)
+    p_values = getattr(model, "p_values_", None)
     waiting = [(0, "")]  # (node, the condition on its branch), the next one last
     while waiting:
         node, condition = waiting.pop()
@@ -48,6 +52,10 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
             continue
         if condition:
             lines.append(f"{indent}{condition.removesuffix(' ')}")
+        if p_values is not None:
+            inner = indent + "|   " * bool(condition)
+            p = p_values[node, tree.feature[node]]
+            lines.append(f"{inner}{_name(model, tree, node)}: adjusted p = {p:.3g}")
         first = int(tree.first_child[node])
         branches = _conditions(model, tree, node, decimals)
         waiting.extend((first + child, text + ": ") for child, text in reversed(branches))
@@ -57,11 +65,16 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
 def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[int, str]]:
     """Return (child, condition) of each branch of a node."""
     feature = int(tree.feature[node])
-    names = getattr(model, "feature_names_in_", None)
-    name = f"feature {feature}" if names is None else str(names[feature])
+    name = _name(model, tree, node)
     missing = int(tree.missing_child[node])
     marks = [" or missing" if child == missing else "" for child in range(tree.n_children[node])]
     levels = model.schema_.levels[feature]
+    if tree.kind[node] == MULTIWAY and levels is None:
+        ends = enumerate(interval_ends(model, tree, node))
+        return [
+            (c, f"{name} is missing" if own is None else _interval(name, *own, decimals) + marks[c])
+            for c, own in ends
+        ]
     marks[0] = _surrogates(model, node, decimals) + marks[0]
     if levels is None:
         threshold = tree.threshold[node]
@@ -71,15 +84,16 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
         return [(0, f"{name} <= {text}{marks[0]}"), (1, f"{name} >  {text}{marks[1]}")]
     offset = int(tree.map_offset[node])
     child_of_level = tree.branch_map[offset + 1 : offset + 1 + levels.size]
+    taken = [levels[child_of_level == child] for child in range(len(marks))]
     return [
-        (child, f"{name} in {_listed(levels[child_of_level == child])}{mark}")
-        for child, mark in enumerate(marks)
+        (child, f"{name} in {_listed(own)}{mark}" if own.size else f"{name} is missing")
+        for child, (own, mark) in enumerate(zip(taken, marks, strict=True))
     ]
 
 
 def _surrogates(model: Any, node: int, decimals: int) -> str:
     """Return what sends a row to the first child where the node's own answer is missing."""
-    rules = getattr(model, "rules_", None)
+    rules = getattr(model, "surrogates_", None)
     if rules is None:
         return ""
     names = getattr(model, "feature_names_in_", None)
@@ -96,6 +110,21 @@ def _surrogates(model: Any, node: int, decimals: int) -> str:
             own = rules.branch_map[start : start + levels.size] == 0
             texts.append(f"{name} in {_listed(levels[own])}")
     return f" (missing: {', then '.join(texts)})" if texts else ""
+
+
+def _interval(name: str, above: float, up_to: float, decimals: int) -> str:
+    if above == -np.inf:
+        return f"{name} is present" if up_to == np.inf else f"{name} <= {_number(up_to, decimals)}"
+    if up_to == np.inf:
+        return f"{name} >  {_number(above, decimals)}"
+    return f"{_number(above, decimals)} < {name} <= {_number(up_to, decimals)}"
+
+
+def _name(model: Any, tree: Tree, node: int) -> str:
+    """Return the name of the feature that a node splits on."""
+    feature = int(tree.feature[node])
+    names = getattr(model, "feature_names_in_", None)
+    return f"feature {feature}" if names is None else str(names[feature])
 
 
 def _listed(levels: NDArray[Any]) -> str:

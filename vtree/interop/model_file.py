@@ -85,6 +85,8 @@ def write_model(
         and where it has these they must be
 
         - feature_names: None, or list or tuple of F str
+        - edges: None, or list or tuple of F: None, or the edges, ascending float64, of the bins
+          that a numeric feature is split by like a category
         - n_outputs: int >= 1
         - classes: None, 1-D array, or list or tuple of n_outputs 1-D arrays; none of them empty
         - estimator: str
@@ -303,6 +305,9 @@ def _fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
     if fault is not None:
         return f"in the header, {fault}"
     n_levels = [-1 if levels is None else levels.size for levels in header["levels"]]
+    for feature, edges in enumerate(header.get("edges") or ()):
+        if edges is not None:  # a tree that splits bins of numbers like categories
+            n_levels[feature] = edges.size + 1
     fault = fault_of_tree(tree, np.array(n_levels, dtype=np.int64))
     return None if fault is None else f"of its tree, {fault}"
 
@@ -316,6 +321,11 @@ def _header_rules(header: dict[str, Any]) -> Iterator[tuple[bool, str]]:
     yield (
         all(each is None or _is_labels(each, 0, _MOST_LEVELS) for each in levels or ()),
         f"levels are None or a 1-D array of at most {_MOST_LEVELS:,} labels",
+    )
+    edges = header.get("edges")
+    yield (
+        edges is None or (_is_row(edges, width) and all(map(_are_edges, edges, levels or ()))),
+        f"edges is None or has None or ascending numbers for {reprlib.repr(width)} features",
     )
     names = header.get("feature_names")
     yield (
@@ -345,6 +355,16 @@ def _is_count(value: Any) -> bool:
 
 def _is_row(value: Any, length: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == length
+
+
+def _are_edges(edges: Any, levels: Any) -> bool:
+    """Tell whether `edges` may belong to a feature with these levels."""
+    if edges is None:
+        return True
+    if levels is not None or not _is_labels(edges, 0, _MOST_LEVELS - 1):
+        return False
+    is_real = edges.dtype == np.float64 and bool(np.isfinite(edges).all())
+    return is_real and bool((edges[1:] > edges[:-1]).all())
 
 
 def _is_labels(value: Any, least: int, most: int) -> bool:

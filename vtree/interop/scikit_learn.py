@@ -41,7 +41,7 @@ def to_sklearn(model: Any) -> Any:
             "the model answers the class of least expected cost, and scikit-learn's tree the most "
             "frequent one; fit without costs to export it"
         )
-    if getattr(model, "rules_", None) is not None:
+    if getattr(model, "surrogates_", None) is not None:
         raise InputError(
             "the model sends rows with missing values by surrogates, which scikit-learn's tree "
             "does not know; fit with surrogates=0 and use_surrogates=2 to export it"

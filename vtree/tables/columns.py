@@ -33,6 +33,7 @@ class Column(NamedTuple):
     where: str  # as messages name it
     numbers: NDArray[Any] | None  # (N,) bool, integer or float; NaN = missing
     labels: list[Any] | None  # (N,) hashable; missing in any spelling
+    order: tuple[Any, ...] | None = None  # all levels, lowest first, if the type says an order
 
 
 class Columns(NamedTuple):
@@ -174,7 +175,9 @@ def _read_series(series: nw.Series[Any], where: str) -> Column:
             return _column_of(numbers.tolist(), where)
         return Column(where, numbers, None)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return Column(where, None, _labels_in(series))
+        # narwhals calls pandas' ordered categories an enumeration, too.
+        order = tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
+        return Column(where, None, _labels_in(series), order)
     if dtype.is_temporal():
         _refuse_times(where, str(dtype))
     return _column_of(series.to_list(), where)

@@ -1,14 +1,13 @@
 """`read_table` and `encode_table`: a table to a matrix of floats, in fit and in predict."""
 
-from collections.abc import Iterable
-from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree.arrays import Array, is_numpy, namespace, to_numpy
-from vtree.errors import InputError, InputTypeError
+from vtree.errors import InputError
+from vtree.tables.choice import Ordinals, chosen_columns, in_order, ordinal_columns
 from vtree.tables.columns import (
     Columns,
     columns_of,
@@ -34,6 +33,7 @@ class Schema(NamedTuple):
     names: tuple[str, ...] | None  # (F,), None where the table had no names of strings
     # (F,): None = numbers, otherwise the sorted training levels, 1-D: bool, int64 or
     # float64, or object for strings and mixtures. None of its values: no levels, size 0.
+    # Ordinal columns have theirs in their own order.
     levels: tuple[NDArray[Any] | None, ...]
 
 
@@ -42,9 +42,12 @@ class Table(NamedTuple):
 
     values: Array  # (N, F) float32 or float64: numbers, or level numbers; NaN = missing
     schema: Schema
+    ordinal: NDArray[np.bool_]  # (F,) columns of levels that have an order
 
 
-def read_table(X: Any, *, categorical_features: Any = "from_dtype") -> Table:
+def read_table(
+    X: Any, *, categorical_features: Any = "from_dtype", ordinal_features: Any = None
+) -> Table:
     """Read a training table and learn its schema.
 
     Parameters
@@ -57,6 +60,11 @@ def read_table(X: Any, *, categorical_features: Any = "from_dtype") -> Table:
         Which columns hold categories. "from_dtype": in frames and mappings those of
         strings, categories and enumerations; elsewhere none. None: none. A sequence:
         a mask of F booleans, numbers of columns, or names of columns.
+    ordinal_features : None, "from_dtype", sequence, or mapping
+        Which columns hold categories with an order, whatever `categorical_features` says of them.
+        None: none. "from_dtype": those of ordered categories and enumerations. A sequence: their
+        sorted labels are the order. A mapping from columns to their levels, lowest first; the
+        levels of a matrix's column must be ascending numbers.
 
     Returns
     -------
@@ -86,8 +94,10 @@ def read_table(X: Any, *, categorical_features: Any = "from_dtype") -> Table:
     """
     table = _open(X)
     if isinstance(table, Columns):
-        return _read_columns(table, categorical_features)
-    return _read_matrix(table, categorical_features)
+        ordinals = ordinal_columns(ordinal_features, table.shape[1], table.names)
+        return _read_columns(table, categorical_features, ordinals)
+    ordinals = ordinal_columns(ordinal_features, table.shape[1], None)
+    return _read_matrix(table, categorical_features, ordinals)
 
 
 def encode_table(
@@ -146,14 +156,28 @@ def _open(X: Any) -> Columns | Array:
     return matrix
 
 
-def _read_matrix(matrix: Array, categorical_features: Any) -> Table:
+def _read_matrix(matrix: Array, categorical_features: Any, ordinals: Ordinals) -> Table:
     width = matrix.shape[1]
-    chosen = _chosen(categorical_features, width, None)
+    chosen = chosen_columns(categorical_features, width, None, "categorical_features")
+    ordinal = np.zeros(width, dtype=bool) if ordinals.chosen is None else ordinals.chosen
     levels: list[NDArray[Any] | None] = [None] * width
-    for place in np.flatnonzero(chosen).tolist() if chosen is not None else ():
-        levels[place] = levels_of_labels(_distinct(matrix, place), place_of(place, None))
+    for place in np.flatnonzero(ordinal if chosen is None else chosen | ordinal).tolist():
+        where = place_of(place, None)
+        own = levels_of_labels(_distinct(matrix, place), where)
+        if place in ordinals.orders:
+            _check_ascending(ordinals.orders[place], where)
+            own = in_order(own, ordinals.orders[place], where)
+        levels[place] = own
     schema = Schema(None, tuple(levels))
-    return Table(_with_codes(matrix, schema.levels), schema)
+    return Table(_with_codes(matrix, schema.levels), schema, ordinal)
+
+
+def _check_ascending(order: list[Any], where: str) -> None:
+    if any(isinstance(level, str) for level in order) or sorted(order) != order:
+        raise InputError(
+            f"ordinal_features: {where} of a matrix of numbers has the order {order}, which is "
+            "not ascending. Pass a data frame with labels, or numbers in order."
+        )
 
 
 def _distinct(matrix: Array, place: int) -> list[float]:
@@ -162,22 +186,30 @@ def _distinct(matrix: Array, place: int) -> list[float]:
     return numbers
 
 
-def _read_columns(table: Columns, categorical_features: Any) -> Table:
-    chosen = _chosen(categorical_features, table.shape[1], table.names)
+def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals) -> Table:
+    width = table.shape[1]
+    chosen = chosen_columns(categorical_features, width, table.names, "categorical_features")
     if chosen is None and not table.is_typed:
-        chosen = np.zeros(table.shape[1], dtype=bool)
+        chosen = np.zeros(width, dtype=bool)
     values = np.empty(table.shape, dtype=table.dtype, order="F")
+    ordinal = np.zeros(width, dtype=bool)
     all_levels: list[NDArray[Any] | None] = []
     for place, column in enumerate(table.read):
         levels = None
-        if column.labels is not None if chosen is None else chosen[place]:
+        told = column.order is not None
+        ordinal[place] = told if ordinals.chosen is None else ordinals.chosen[place]
+        categorical = column.labels is not None if chosen is None else chosen[place]
+        if categorical or ordinal[place]:
             labels = labels_of(column)
             levels = levels_of_labels(labels, column.where)
+            order = ordinals.orders.get(place, column.order)
+            if ordinal[place] and order is not None:
+                levels = in_order(levels, order, column.where)
             values[:, place] = codes_of_labels(labels, levels)
         else:
             values[:, place] = numbers_of(column, _NAME_IT)
         all_levels.append(levels)
-    return Table(values, Schema(table.names, tuple(all_levels)))
+    return Table(values, Schema(table.names, tuple(all_levels)), ordinal)
 
 
 _NAME_IT = (
@@ -208,74 +240,3 @@ def _with_codes(matrix: Array, levels: tuple[NDArray[Any] | None, ...]) -> Array
         if of_column is not None:
             values[:, place] = codes_of_numbers(matrix[:, place], of_column)
     return values
-
-
-def _chosen(
-    categorical_features: Any, width: int, names: tuple[str, ...] | None
-) -> NDArray[np.bool_] | None:
-    """Resolve `categorical_features` to a mask (F,), or None where dtypes decide."""
-    if isinstance(categorical_features, str):
-        if categorical_features == "from_dtype":
-            return None
-        raise InputError(
-            "categorical_features must be 'from_dtype', None, a mask, numbers or names of "
-            f"columns, not {categorical_features!r}. For one column: [{categorical_features!r}]."
-        )
-    chosen = np.zeros(width, dtype=bool)
-    if categorical_features is None:
-        return chosen
-    if not isinstance(categorical_features, Iterable):
-        raise InputTypeError(
-            "categorical_features must be 'from_dtype', None, or a sequence: a mask, numbers "
-            f"or names of columns; not {categorical_features!r}."
-        )
-    entries = list(categorical_features)
-    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-        return _chosen_by_mask(entries, width)
-    chosen[_places(entries, width, names)] = True
-    return chosen
-
-
-def _chosen_by_mask(entries: list[Any], width: int) -> NDArray[np.bool_]:
-    if len(entries) != width:
-        raise InputError(
-            f"categorical_features is a mask of {len(entries)} booleans, but X has {width} "
-            "columns. Pass one boolean a column."
-        )
-    return np.array(entries, dtype=bool)
-
-
-def _places(entries: list[Any], width: int, names: tuple[str, ...] | None) -> list[int]:
-    """Turn numbers or names of columns into numbers."""
-    if all(isinstance(entry, str) for entry in entries):
-        return _places_of_names(entries, names)
-    if not all(
-        isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_) for entry in entries
-    ):
-        raise InputTypeError(
-            "categorical_features must be all booleans, all integers or all names of columns; "
-            f"got {sorted({type(entry).__name__ for entry in entries})}."
-        )
-    outside = [int(entry) for entry in entries if not 0 <= entry < width]
-    if outside:
-        raise InputError(
-            f"categorical_features names the columns {outside}, but the columns of X are "
-            f"numbered from 0 to {width - 1}."
-        )
-    return [int(entry) for entry in entries]
-
-
-def _places_of_names(entries: list[str], names: tuple[str, ...] | None) -> list[int]:
-    if entries and names is None:
-        raise InputError(
-            f"categorical_features names the columns {entries}, but the columns of X have no "
-            "names. Pass their numbers, or a data frame."
-        )
-    place_of_name = {name: place for place, name in enumerate(names or ())}
-    strangers = [entry for entry in entries if entry not in place_of_name]
-    if strangers:
-        raise InputError(
-            f"categorical_features names the columns {strangers}, but those of X are "
-            f"{list(place_of_name)}."
-        )
-    return [place_of_name[entry] for entry in entries]

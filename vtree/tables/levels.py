@@ -52,7 +52,7 @@ def levels_of_labels(labels: Iterable[Any], where: str) -> NDArray[Any]:
     InputError
         More than 65,535 levels.
     """
-    distinct = {_plain(label) for label in dict.fromkeys(labels) if not is_missing(label)}
+    distinct = {plain_label(label) for label in dict.fromkeys(labels) if not is_missing(label)}
     if len(distinct) > MOST_LEVELS:
         raise InputError(
             f"X: {where} holds {len(distinct):,} categories; at most {MOST_LEVELS:,} are "
@@ -84,7 +84,7 @@ def codes_of_labels(labels: list[Any], levels: NDArray[Any]) -> NDArray[np.float
     number = {level: float(place) for place, level in enumerate(levels.tolist())}
     # The Python loop runs over the distinct labels; over the rows, only dict look-ups do.
     code = {
-        label: math.nan if is_missing(label) else number.get(_plain(label), math.nan)
+        label: math.nan if is_missing(label) else number.get(plain_label(label), math.nan)
         for label in dict.fromkeys(labels)
     }
     return np.fromiter(map(code.__getitem__, labels), np.float64, len(labels))
@@ -96,7 +96,7 @@ def refuse_unknown(labels: Iterable[Any], levels: NDArray[Any], where: str) -> N
     unknown = [
         label
         for label in dict.fromkeys(labels)
-        if not is_missing(label) and _plain(label) not in known
+        if not is_missing(label) and plain_label(label) not in known
     ]
     if unknown:
         raise InputError(
@@ -124,6 +124,10 @@ def codes_of_numbers(column: Array, levels: NDArray[Any]) -> Array:
     nothing = xp.full_like(column, math.nan)
     if levels.size == 0 or levels.dtype == object:
         return nothing
+    if levels.dtype.kind in "if" and np.array_equal(levels, np.arange(levels.size)):
+        # The levels are their own numbers: nothing to search.
+        own = (column >= 0) & (column < levels.size) & (xp.floor(column) == column)
+        return xp.where(own, column + 0.0, nothing)
     single = xp.finfo(column.dtype).bits == 32
     known = like(levels, column, dtype=np.float32 if single else np.float64)
     column = xp.asarray(column, copy=True)  # contiguous, or torch warns of a slow search
@@ -132,7 +136,7 @@ def codes_of_numbers(column: Array, levels: NDArray[Any]) -> Array:
     return xp.where(xp.take(known, place) == column, xp.astype(place, column.dtype), nothing)
 
 
-def _plain(label: Any) -> str | bool | int | float:
+def plain_label(label: Any) -> str | bool | int | float:
     """Turn a label into a builtin, so that a model file can hold it without pickle.
 
     Whatever is no string and no number, an interval of pandas for example, counts by
