@@ -1,6 +1,6 @@
-"""CHAID of nominal predictors, end to end from a data frame of strings: vtree beside PyPI's CHAID.
+"""CHAID of nominal predictors, end to end from an array of level numbers, beside PyPI's CHAID.
 
-    python bench/bench_chaid.py                   100,000 rows, 10 predictors of 6 levels, depth 3
+    python bench/bench_chaid.py                   100,000 rows, 10 predictors of 20 levels
     python bench/bench_chaid.py --rows 1000000 --learners vtree
 
 Both merge and split at 0.05, with 100 rows to split and children of 50. PyPI's CHAID adjusts no
@@ -12,72 +12,70 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from learners import print_row
+from learners import child_threads, print_row
 from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
 
 MODULES = {"vtree": "vtree", "chaid": "CHAID"}
 
 
-def make(rows: int, features: int) -> Any:
-    """Return a frame of strings: the predictors c0, c1, … and the target y of three classes."""
-    pandas = importlib.import_module("pandas")
+def make(rows: int, features: int, levels: int) -> tuple[Codes, Codes]:
+    """Return (X, y): level numbers, and three classes that follow from the first two columns."""
     random = np.random.default_rng(0)
-    codes = random.integers(0, 6, (rows, features))
-    names = np.array(["red", "green", "blue", "grey", "pink", "white"])
-    frame = pandas.DataFrame({f"c{j}": names[codes[:, j]] for j in range(features)})
-    score = (codes[:, 0] > 2) + (codes[:, 1] % 3 == 0) + 1.5 * random.random(rows)
-    return frame.assign(y=np.array(["low", "mid", "high", "top"])[score.astype(int)])
+    X = random.integers(0, levels, (rows, features))
+    score = (X[:, 0] > levels // 2) + (X[:, 1] % 3 == 0) + 1.5 * random.random(rows)
+    return X, score.astype(np.int64)
 
 
-def _fit_vtree(frame: Any) -> tuple[int, Any]:
+def _fit_vtree(X: Codes, y: Codes) -> int:
     from vtree import CHAIDClassifier
 
-    model = CHAIDClassifier(n_jobs=int(os.environ["VTREE_BENCH_THREADS"]))
-    model.fit(frame.drop(columns="y"), frame["y"])
-    return model.grown_.feature.size, model
+    nominal = [True] * X.shape[1]
+    model = CHAIDClassifier(categorical_features=nominal, n_jobs=child_threads()).fit(X, y)
+    return int(model.grown_.feature.size)
 
 
-def _fit_chaid(frame: Any) -> tuple[int, Any]:
+def _fit_chaid(X: Codes, y: Codes) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its optional plots
         chaid = importlib.import_module("CHAID")
-    predictors = dict.fromkeys(frame.columns[:-1], "nominal")
-    tree = chaid.Tree.from_pandas_df(
-        frame,
-        predictors,
-        "y",
+    tree = chaid.Tree.from_numpy(
+        X,
+        y,
+        split_titles=[f"c{j}" for j in range(X.shape[1])],
+        variable_types=["nominal"] * X.shape[1],
         max_depth=3,
         alpha_merge=0.05,
-        split_threshold=0,
         min_parent_node_size=100,
         min_child_node_size=50,
     )
-    return len(list(tree.tree_store)), tree
+    return len(list(tree.tree_store))
 
 
-FITS: dict[str, Callable[[Any], tuple[int, Any]]] = {"vtree": _fit_vtree, "chaid": _fit_chaid}
+FITS: dict[str, Callable[[Codes, Codes], int]] = {"vtree": _fit_vtree, "chaid": _fit_chaid}
 
 
 def _child(learner: str, folder: Path) -> Row:
-    frame = importlib.import_module("pandas").read_pickle(folder / "frame.pkl")
-    FITS[learner](frame.head(2_000))
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    FITS[learner](X[:2_000], y[:2_000])
     start = time.perf_counter()
-    nodes, _ = FITS[learner](frame)
+    nodes = FITS[learner](X, y)
     seconds = time.perf_counter() - start
-    rows, columns = frame.shape
     return {
         "learner": learner,
-        "rows": rows,
-        "features": columns - 1,
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "levels": int(X.max()) + 1,
+        "threads": child_threads(),
         "seconds": seconds,
         "nodes": nodes,
     }
@@ -87,6 +85,7 @@ def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--features", type=int, default=10)
+    parser.add_argument("--levels", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--learners", nargs="+", choices=MODULES)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
@@ -101,7 +100,9 @@ def main() -> None:
         print_row(_child(learner, Path(folder)))
         return
     with tempfile.TemporaryDirectory() as folder:
-        make(options.rows, options.features).to_pickle(Path(folder) / "frame.pkl")
+        X, y = make(options.rows, options.features, options.levels)
+        np.save(Path(folder) / "X.npy", X)
+        np.save(Path(folder) / "y.npy", y)
 
         def run(learner: str) -> Row:
             return in_child(__file__, "--child", learner, folder, threads=options.threads)
@@ -119,7 +120,8 @@ def main() -> None:
         ]
         for learner, rows in found.items()
     ]
-    print(f"{options.rows:,} × {options.features} nominal, depth 3, {options.threads} threads")
+    shape = f"{options.rows:,} × {options.features} nominal of {options.levels} levels"
+    print(f"{shape}, depth 3, {options.threads} threads")
     print(table(["learner", "seconds", "× vtree", "nodes", "ms a node"], lines))
 
 
