@@ -287,7 +287,7 @@ class TreeEstimator(TableEstimator):
         return None
 
     def _draw(self) -> Draw:
-        random_threshold = self.splitter == "random"
+        random_threshold = getattr(self, "splitter", "best") == "random"
         if not random_threshold and self.max_features_ >= self.n_features_in_:
             return Draw()
         # Medians and surrogates are looked for in the order of the codes.
