@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from tests.cuda_host.emulation import emulated, on_device
 from tests.test_digests import Problem, problems
-from vtree import DecisionTreeClassifier, DecisionTreeRegressor, digest
+from vtree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    GradientBoostingRegressor,
+    LeafwiseBoostingClassifier,
+    NewtonBoostingClassifier,
+    NewtonBoostingRegressor,
+    digest,
+)
 from vtree.tree import depth
 
 Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
@@ -83,6 +91,23 @@ def test_the_same_model(name: str, cuda: str | int) -> None:
 def test_any_number_of_classes(n_classes: int, weighted: bool, cuda: str | int) -> None:
     parameters = {"max_depth": 3, "max_bins": 9}
     _same(CLASSES, parameters, _table(CLASSES, n_classes, n_rows=300), weighted)
+
+
+BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "newton": (NewtonBoostingClassifier, {"max_depth": 3, "reg_alpha": 0.1}),
+    "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
+    "first order": (GradientBoostingRegressor, {"loss": "huber"}),
+    "leaf by leaf": (LeafwiseBoostingClassifier, {"num_leaves": 5, "min_child_samples": 5}),
+}
+
+
+@on_each
+@pytest.mark.parametrize("name", BOOSTED)
+def test_the_same_boosted_model(name: str, cuda: str | int) -> None:
+    estimator, parameters = BOOSTED[name]
+    kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
+    own = {"n_estimators": 2, "random_state": 1, **parameters}
+    _same(estimator, own, _table(kind), weighted=name == "newton")
 
 
 @on_each

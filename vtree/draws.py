@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What a draw is for; a new purpose takes a new number.
-FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE = 1, 2, 3, 4
+FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
 
 
 def mix(*words: Any) -> Words:

@@ -1,5 +1,5 @@
-"""Logarithms made of + − × ÷, so that every backend gives the same bits (within 4 ulp)."""
+"""Logarithms and exponentials of + − × ÷, the same bits on every backend (within 4 ulp)."""
 
-from vtree_kernels.elementary import choose, log, log2
+from vtree_kernels.elementary import choose, exp, log, log2
 
-__all__ = ["choose", "log", "log2"]
+__all__ = ["choose", "exp", "log", "log2"]

@@ -28,11 +28,35 @@ def finish(
     gains_add_up: whether a node's impurity is its children's and the gain of its split; not so
     where rows without a value take no part in the gain.
     """
-    split = grown.first_child >= 0
-    n_roots = int(grown.tree.max()) + 1
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
     center = criterion.center(grown.total, grown.start, grown.stop, rows, targets)
-    tree = Tree(
+    tree = assembled(
+        grown,
+        branch_map,
+        value=bounded(center, grown, targets),
+        weight=weight * targets.weight_unit,
+        gain_unit=gain_unit(grown, targets, criterion),
+    )
+    if criterion.impurity is not None:
+        impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
+    elif not gains_add_up:
+        impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
+    else:
+        impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
+    return canonical(tree._replace(impurity=impurity))
+
+
+def assembled(
+    grown: Grown,
+    branch_map: NDArray[np.uint8],
+    *,
+    value: Floats,
+    weight: Floats,
+    gain_unit: Floats | float,
+) -> Tree:
+    """Return the trees of `grown` with its numbers, impurities zero; not canonical yet."""
+    split = grown.first_child >= 0
+    return Tree(
         feature=np.where(split, grown.feature, -1).astype(np.int32),
         kind=np.where(split, grown.kind, 0).astype(np.int8),
         bin=np.where(split, grown.bin, 0).astype(np.int32),
@@ -42,20 +66,13 @@ def finish(
         missing_child=np.where(split, grown.missing_child, -1).astype(np.int32),
         map_offset=grown.map_offset,
         branch_map=branch_map,
-        value=_bounded(center, grown, targets),
-        weight=weight * targets.weight_unit,
+        value=value,
+        weight=weight,
         n_rows=grown.total[:, 0],
         impurity=np.zeros(split.size),
-        gain=np.where(split, grown.gain, 0.0) * gain_unit(grown, targets, criterion),
-        root=np.arange(n_roots, dtype=np.int32),
+        gain=np.where(split, grown.gain, 0.0) * gain_unit,
+        root=np.arange(int(grown.tree.max()) + 1, dtype=np.int32),
     )
-    if criterion.impurity is not None:
-        impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
-    elif not gains_add_up:
-        impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
-    else:
-        impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
-    return canonical(tree._replace(impurity=impurity))
 
 
 def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
@@ -69,7 +86,7 @@ def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
     return factor
 
 
-def _bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:
+def bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:
     """Return class shares, means or medians, (M, K), within the bounds of monotone constraints."""
     layout = targets.layout
     if targets.sums.shape[1]:

@@ -229,6 +229,7 @@ def _request(grown: Grown, nodes: Integers, data: Data, search: Searcher) -> Nod
         grown.upper[nodes],
         NodeRows(data.order, grown.start[nodes], grown.stop[nodes], data.rows),
         used,
+        grown.depth[nodes],
     )
 
 

@@ -25,8 +25,11 @@ def impure(
 
     total (L, S); the rows of node l are order[start[l] : stop[l]]. Class totals tell by themselves;
     real targets are compared row by row, for a sum of squares cannot tell zero from rounding: then
-    identity (N, O) is given, equal exactly where targets are.
+    identity (N, O) is given, equal exactly where targets are. Without columns nothing is known of
+    the rows, and all nodes count as impure.
     """
+    if identity is not None and identity.shape[1] == 0:
+        return np.ones(start.size, dtype=np.bool_)
     if identity is not None:
         return arrays.to_numpy(differ(order, start, stop, identity))
     classes = total[:, layout.first :].reshape(-1, layout.outputs, layout.classes)

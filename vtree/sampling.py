@@ -27,6 +27,40 @@ class Draw(NamedTuple):
         return self.max_features is not None or self.random_threshold
 
 
+class Columns(NamedTuple):
+    """The shares of the features that a tree, a level of it and a node draw, one from another."""
+
+    by_tree: float = 1.0
+    by_level: float = 1.0
+    by_node: float = 1.0
+    seed: int = 0  # of the tree
+
+
+def column_subset(
+    columns: Columns, keys: Words, depth: NDArray[np.int64], n_features: int
+) -> NDArray[np.bool_]:
+    """Return the features that may split each node, (L, F).
+
+    keys, depth (L,): of the nodes. A share of one level's features is rounded down, to one at
+    least (XGBoost's rule).
+    """
+    allowed = np.ones((keys.size, n_features), dtype=np.bool_)
+    count = n_features
+    feature = np.arange(n_features)[None, :]
+    alike = np.zeros((keys.size, 1), dtype=np.int64)
+    level = depth[:, None]
+    stages = ((columns.by_tree, alike), (columns.by_level, level), (columns.by_node, keys[:, None]))
+    for stage, (share, what) in enumerate(stages):
+        if share >= 1.0:
+            continue
+        count = max(1, int(share * count))
+        chance = draws.mix(draws.COLUMNS, columns.seed, stage, what, feature)
+        chance = np.where(allowed, chance >> np.uint64(1), np.uint64(2**64 - 1))
+        rank = np.argsort(np.argsort(chance, axis=1, kind="stable"), axis=1, kind="stable")
+        allowed = rank < count
+    return allowed
+
+
 def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the features that may split each node, (L, F).
 

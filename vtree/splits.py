@@ -18,7 +18,7 @@ from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
 from vtree.histogram import Rows
 from vtree.random_cuts import LEFT, random_cuts
-from vtree.sampling import Draw, feature_subset, random_thresholds
+from vtree.sampling import Columns, Draw, column_subset, feature_subset, random_thresholds
 from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
@@ -69,6 +69,7 @@ class Search(NamedTuple):
     min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
     uses_once: bool = False
     feature_costs: Floats | None = None  # (F,) the gain of a split is worth that much less
+    columns: Columns | None = None  # the features that may split are drawn, too
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group."""
@@ -113,6 +114,7 @@ class Nodes(NamedTuple):
     upper: Floats
     rows: NodeRows | None = None  # for criteria that judge rows
     used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
+    depth: Integers | None = None  # (L,)
 
 
 class Splits(NamedTuple):
@@ -304,6 +306,9 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     """
     candidates = _side_by_side(found, bins)
     allowed = feature_subset(search.draw, nodes.key, candidates.varies)
+    if search.columns is not None and nodes.depth is not None:
+        n_features = allowed.shape[1]
+        allowed &= column_subset(search.columns, nodes.key, nodes.depth, n_features)
     gain = np.where(allowed, candidates.gain, -np.inf)
     worth = gain if search.feature_costs is None else gain / search.feature_costs
     feature = np.argmax(worth, axis=1)

@@ -29,7 +29,7 @@ class Targets(NamedTuple):
     label: NDArray[np.int32]  # (N, O) plane of each row's class, (N, 0) for regression
     weight: Integers | None  # (N,), None where all rows weigh one
     sums: Integers  # (N, O) centred, scaled, weighted targets, (N, 0) for classes
-    identity: Floats  # (N, O) equal exactly where targets are equal
+    identity: Floats  # (N, O) equal exactly where targets are equal; (N, 0): never known to be
     layout: Layout
     center: Floats  # (O,) zeros for classes
     scale: Floats  # (O,) a mean is center + scale * sum / weight

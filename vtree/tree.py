@@ -188,6 +188,18 @@ def one_tree(tree: Tree, number: int) -> Tree:
     return Tree(**own, branch_map=tree.branch_map[first:stop], root=np.zeros(1, dtype=np.int32))
 
 
+def first_trees(tree: Tree, count: int) -> Tree:
+    """Return the first trees of several whose nodes stand tree after tree."""
+    if count >= tree.root.size:
+        return tree
+    end = int(tree.root[count])
+    later = tree.map_offset[end:]
+    maps = int(later[later >= 0].min(initial=tree.branch_map.size))
+    own = {name: array[:end] for name, array in tree._asdict().items()}
+    own["root"], own["branch_map"] = tree.root[:count], tree.branch_map[:maps]
+    return Tree(**own)
+
+
 def sum_upward(tree: Tree, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return, per node, its own number plus those of all nodes below it, (M,)."""
     total = own.astype(np.float64, copy=True)

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 # Names of `vtree_kernels.elementary`, and the functions of elementary/cuda.cuh.
-FUNCTIONS = {"log": "elementary_log", "log2": "elementary_log2"}
+FUNCTIONS = {"log": "elementary_log", "log2": "elementary_log2", "exp": "elementary_exp"}
 
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS: dict[type, str] = {

@@ -13,7 +13,7 @@ import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba the scalar for
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.emulation import on_device, to_host
-from vtree_kernels.elementary import choose, log, log2
+from vtree_kernels.elementary import choose, exp, log, log2
 from vtree_kernels.elementary import cuda as on_cuda
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308
@@ -79,6 +79,36 @@ def test_any_positive_number(name: str, x: float) -> None:
     array = np.array([x])
     assert_same_bits(COMPILED[name](array), function(array))
     assert _ulps(float(function(array)[0]), library(x)) <= 4.0
+
+
+def _exponents() -> NDArray[np.float64]:
+    draw = np.random.default_rng(1)
+    halves = np.arange(-1021, 1024) * (math.log(2.0) / 2.0)  # where the remainder changes sign
+    small = draw.normal(size=2000) * 2.0 ** -draw.integers(3, 60, 2000)
+    borders = [0.0, -0.0, 1.0, -708.0, math.nextafter(-708, 0), 709.782712893384, TINY]
+    return np.concatenate([draw.uniform(-708, 709.78, 20_000), halves, small, borders])
+
+
+COMPILED_EXP = _compiled(exp)
+OUTSIDE = np.array([-np.inf, -1e300, -708.0000001, 709.7828, 1e300, np.inf])
+
+
+def test_exp_is_within_four_ulp_of_the_true_value() -> None:
+    x = _exponents()
+    assert max(map(_ulps, exp(x).tolist(), map(math.exp, x.tolist()))) <= 4.0
+    np.testing.assert_array_equal(exp(OUTSIDE), [0.0, 0.0, 0.0, np.inf, np.inf, np.inf])
+    assert float(exp(np.zeros(1))[0]) == 1.0
+
+
+def test_exp_has_the_same_bits_everywhere(xp: Namespace) -> None:
+    for x in (_exponents(), OUTSIDE):
+        assert_same_bits(xp.to_numpy(exp(xp.asarray(x))), COMPILED_EXP(x))
+
+
+@pytest.mark.usefixtures("cuda")
+def test_exp_has_the_same_bits_on_cuda() -> None:
+    for x in (_exponents(), OUTSIDE, np.empty(0)):
+        assert_same_bits(to_host(on_cuda.exp(on_device(x))), exp(x))
 
 
 def test_powers_of_two_are_exact_and_shapes_are_kept() -> None:

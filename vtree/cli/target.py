@@ -15,6 +15,9 @@ CLASSIFIER, REGRESSOR = "DecisionTreeClassifier", "DecisionTreeRegressor"
 SYSTEMS = {
     "tree": (CLASSIFIER, REGRESSOR),
     "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+    "newton": ("NewtonBoostingClassifier", "NewtonBoostingRegressor"),
+    "gbm": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "leafwise": ("LeafwiseBoostingClassifier", "LeafwiseBoostingRegressor"),
     "c45": ("C45Classifier", "C45Classifier"),
     "id3": ("ID3Classifier", "ID3Classifier"),
     "c45rules": ("RuleListClassifier", "RuleListClassifier"),

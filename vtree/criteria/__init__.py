@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from vtree.criteria import classification, median, regression
+from vtree.criteria import classification, median, newton, regression
 
 
 class Criterion(NamedTuple):
@@ -57,6 +57,8 @@ _SQUARED, _POISSON = (
 _ABSOLUTE = Criterion(
     median.no_gain, median.medians, deviance=median.absolute_deviance, degree=1, by_rows=True
 )
+
+NEWTON = Criterion(newton.newton, newton.steps, impurity=newton.no_impurity)
 
 CLASSIFICATION: Mapping[str, Criterion] = MappingProxyType(
     {"gini": _GINI, "entropy": _ENTROPY, "log_loss": _ENTROPY, "twoing": _TWOING}

@@ -27,6 +27,12 @@ _HOME = {
     "DecisionTreeRegressor": "vtree.estimators.decision_tree",
     "ExtraTreesClassifier": "vtree.estimators.extra_trees",
     "ExtraTreesRegressor": "vtree.estimators.extra_trees",
+    "GradientBoostingClassifier": "vtree.estimators.gradient_boosting",
+    "GradientBoostingRegressor": "vtree.estimators.gradient_boosting",
+    "LeafwiseBoostingClassifier": "vtree.estimators.leafwise_boosting",
+    "LeafwiseBoostingRegressor": "vtree.estimators.leafwise_boosting",
+    "NewtonBoostingClassifier": "vtree.estimators.newton_boosting",
+    "NewtonBoostingRegressor": "vtree.estimators.newton_boosting",
     "RandomForestClassifier": "vtree.estimators.random_forest",
     "RandomForestRegressor": "vtree.estimators.random_forest",
     "ID3Classifier": "vtree.estimators.id3",
@@ -124,7 +130,8 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     if (classes is None) == is_classifier(model):
         raise ValueError("its classes do not fit its kind of estimator")
     per_output = [] if classes is None else classes if isinstance(classes, list) else [classes]
-    width = max((own.size for own in per_output), default=1) * header["n_outputs"]
+    classes_of_leaf = max((own.size for own in per_output), default=1)
+    width = getattr(model, "_values_per_node", classes_of_leaf * header["n_outputs"])
     if tree.value.shape[1] != width or (per_output and len(per_output) != header["n_outputs"]):
         raise ValueError(f"its leaves hold {tree.value.shape[1]} values where {width} belong")
     if not isinstance(header["max_features"], int):

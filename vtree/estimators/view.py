@@ -84,6 +84,21 @@ def importances(tree: Tree, n_features: int, *, normalize: bool = True) -> Float
     return total / whole if normalize and whole > 0.0 else total
 
 
+def split_shares(tree: Tree, n_features: int, kind: str) -> Floats:
+    """Return each feature's share of the splits' gain or cover, or of their number, (F,)."""
+    internal = np.flatnonzero(tree.first_child >= 0)
+    count = np.bincount(tree.feature[internal], minlength=n_features).astype(np.float64)
+    each: Floats | None = {"gain": tree.gain, "cover": tree.weight}.get(kind.removeprefix("total_"))
+    total = count
+    if each is not None:
+        total = np.bincount(tree.feature[internal], each[internal], n_features).astype(np.float64)
+    if kind in ("gain", "cover"):
+        total = total / np.maximum(count, 1.0)
+    whole = float(total.sum())
+    shares: Floats = total / whole if whole > 0.0 else total
+    return shares
+
+
 def paths(tree: Tree, leaf: Integers) -> sparse.csr_matrix:
     """Return which nodes lie between the root and each row's `leaf`, (N, M)."""
     parent = parents(tree)

@@ -1,4 +1,4 @@
-// `log` or `log2` of each number of an array on CUDA.
+// `log`, `log2` or `exp` of each number of an array on CUDA.
 //
 // Macro: FUNCTION, one of cuda.cuh.
 

@@ -1,4 +1,5 @@
-// The scalar forms of `elementary`, to be included by kernels: elementary_log, elementary_log2.
+// The scalar forms of `elementary`, to be included by kernels: elementary_log, elementary_log2,
+// elementary_exp.
 // Same operations as in reference.py, each rounded once: compile with -fmad=false.
 
 __device__ __forceinline__ double elementary_log_mantissa(double m) {
@@ -33,4 +34,26 @@ __device__ __forceinline__ double elementary_log2(double x) {
     int e;
     const double m = elementary_decompose(x, &e);
     return e + elementary_log_mantissa(m) * 1.4426950408889634;
+}
+
+__device__ __forceinline__ double elementary_power_of_two(int k) {  // a normal one
+    return __longlong_as_double((long long)(k + 1023) << 52);
+}
+
+__device__ __forceinline__ double elementary_exp(double x) {
+    if (x < -708.0) return 0.0;
+    if (x > 709.782712893384) return __longlong_as_double(0x7ff0000000000000ll);
+    const double k = floor(x * 1.4426950408889634 + 0.5);
+    const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+    // 1/13!, 1/12!, … 1/2!
+    const double series[12] = {
+        1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0,
+        1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0,
+        1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0};
+    double p = series[0];
+#pragma unroll
+    for (int i = 1; i < 12; i++) p = p * r + series[i];
+    const double value = 1.0 + (r + r * r * p);
+    const int whole = (int)k, half = whole >= 0 ? whole / 2 : -((1 - whole) / 2);  // floored
+    return value * elementary_power_of_two(half) * elementary_power_of_two(whole - half);
 }

@@ -1,4 +1,4 @@
-"""`log` and `log2` over arrays on CUDA; other kernels include the scalar forms, cuda.cuh.
+"""`log`, `log2` and `exp` over arrays on CUDA; other kernels include the scalar forms, cuda.cuh.
 
 `vtree_kernels.elementary` does not choose these by itself: what it exports are plain functions,
 which Numba has to know by identity.
@@ -13,7 +13,7 @@ import numpy as np
 
 from vtree_kernels._cuda import Program, blocks_for, device_of
 
-VARIANTS = ({"FUNCTION": "elementary_log"}, {"FUNCTION": "elementary_log2"})
+VARIANTS = tuple({"FUNCTION": f"elementary_{name}"} for name in ("log", "log2", "exp"))
 
 _program = Program("elementary")
 
@@ -26,6 +26,11 @@ def log(x: Any) -> Any:
 def log2(x: Any) -> Any:
     """Return the logarithm to base 2 of positive finite float64 values, shape kept."""
     return _over_all("elementary_log2", x)
+
+
+def exp(x: Any) -> Any:
+    """Return the exponential of float64 values (no NaN), shape kept."""
+    return _over_all("elementary_exp", x)
 
 
 def _over_all(function: str, x: Any) -> Any:

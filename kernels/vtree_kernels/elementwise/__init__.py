@@ -1,0 +1,20 @@
+"""elementwise: a small arithmetic function of numbers, applied row by row to whole columns.
+
+    results = elementwise(column, others, numbers, function, n_results)
+
+column (N,) and each of the tuple `others` (N,): float64; numbers: a tuple of floats, the same for
+all rows. Returns a tuple of `n_results` columns (N,) float64:
+
+    results[0][i], results[1][i], … = function(column[i], *(o[i] for o in others), *numbers)
+
+`function` is written once: + − × ÷, comparisons inside `choose`, and `vtree_kernels.elementary`; it
+is called with whole columns and, compiled, with numbers. It returns a tuple. The twin in Numba
+compiles it once per function, so its values must come in as `numbers` and not from its closure.
+"""
+
+from vtree_kernels._dispatch import Kernel
+from vtree_kernels.elementwise import reference
+
+elementwise = Kernel(reference.elementwise, cpu="vtree_kernels.elementwise.cpu")
+
+__all__ = ["elementwise"]

@@ -1,0 +1,49 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vtree.criteria.newton import newton, no_impurity, steps
+from vtree.ensembles.derivatives import Weights, derivative_targets
+from vtree_kernels._translate import c_gain
+from vtree_kernels.scan import Layout
+
+
+def _plain(r: Any, h: Any, shrink: float, clip: float) -> Any:
+    kept = np.sign(r) * np.maximum(np.abs(r) - clip, 0.0)
+    return kept * kept / (h + shrink)
+
+
+@pytest.mark.parametrize("shrink", [0.0, 1.0, 30.0])
+@pytest.mark.parametrize("clip", [0.0, 2.0, 1e9])
+def test_the_gain_is_that_of_the_paper(shrink: float, clip: float) -> None:
+    draw = np.random.default_rng(0)
+    layout = Layout(1, 2, 1, 1, 2, 0.0, 1.0, (shrink, clip))
+    left = [np.ones(200), draw.random(200) * 9, draw.normal(size=200) * 5]
+    right = [np.ones(200), draw.random(200) * 9, draw.normal(size=200) * 5]
+    both = [a + b for a, b in zip(left, right, strict=True)]
+    expected = sum(_plain(side[2], side[1], shrink, clip) for side in (left, right))
+    expected = expected - _plain(both[2], both[1], shrink, clip)
+    np.testing.assert_allclose(newton(left, right, layout), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_equal_sides_gain_exactly_nothing() -> None:
+    layout = Layout(0, 1, 1, 1, 1, 0.0, 1.0, (0.0, 0.0))
+    third = np.array([1.0 / 3.0])
+    gain = newton([np.array([7.0]), 7 * third], [np.array([21.0]), 21 * third], layout)
+    assert abs(float(gain[0])) < 1e-30
+
+
+def test_it_has_a_form_in_cuda() -> None:
+    assert "layout.unit[1]" in c_gain(newton)
+
+
+def test_steps_and_impurities() -> None:
+    targets = derivative_targets(
+        np.array([-3.0, -1.0, 4.0]), np.array([1.0, 2.0, 0.5]), Weights.of(None, 1.0, 3), 1.0, 0.5
+    ).targets
+    assert targets.weight is not None
+    total = np.stack([np.ones(3), targets.weight, targets.sums[:, 0]], axis=1)
+    found = steps(total, None, None, None, targets)
+    np.testing.assert_allclose(found[:, 0], [2.5 / 2.0, 0.5 / 3.0, -3.5 / 1.5], rtol=1e-12)
+    assert not no_impurity(total, targets.layout).any()

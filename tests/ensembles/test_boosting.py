@@ -1,0 +1,84 @@
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.samples import classes, reals
+from vtree.binning import bin_table
+from vtree.ensembles.boosting import Training, boost, pruned, round_totals
+from vtree.ensembles.derivatives import Weights
+from vtree.ensembles.steps import Leaves
+from vtree.ensembles.system import Goss, System
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss
+from vtree.tree import Tree, joined
+
+X, Y = reals()
+LABELS = classes()[1].astype(np.float64)
+
+
+def _training(loss: Loss, y: Any) -> Training:
+    bins = bin_table(X, np.full(4, -1), max_bins=20)
+    return Training(bins, X, y, Weights.of(None, 1.0, 200), loss.derivatives, loss.curved, Leaves())
+
+
+def _grown(loss: Loss, y: Any, system: System, rounds: int, n_raw: int = 1) -> tuple[Tree, Any]:
+    training = _training(loss, y)
+    start = loss.starts(y, None, n_raw)
+    sums = np.zeros((200, n_raw))
+    trees = list(itertools.islice(boost(training, system, start, sums), rounds))
+    return joined(trees), sums
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        System(0.3, 1.0, max_depth=3),
+        System(0.3, subsample=0.5, max_depth=3, seed=4),
+        System(0.3, max_leaves=5),
+        System(0.3, max_depth=4, gamma=1.0),
+        System(0.3, max_depth=3, goss=Goss(0.2, 0.2, 1)),
+    ],
+)
+@pytest.mark.parametrize("name", ["squared_error", "multinomial"])
+def test_sums_have_the_bits_of_a_prediction(name: str, system: System) -> None:
+    loss = {**REGRESSION, **CLASSIFICATION}[name]
+    n_raw = 3 if name == "multinomial" else 1
+    y = LABELS if n_raw == 3 else Y
+    tree, sums = _grown(loss, y, system, 4, n_raw)
+    assert tree.root.size == 4 * n_raw
+    np.testing.assert_array_equal(sums, round_totals(tree, X, n_raw))
+    start = loss.starts(y, None, n_raw)
+    assert loss.of(start + sums, y).loss.mean() < loss.of(start + 0 * sums, y).loss.mean()
+
+
+def test_a_strong_split_keeps_the_weak_one_above_it() -> None:
+    loss = REGRESSION["squared_error"]
+    whole, _ = _grown(loss, Y, System(0.3, max_depth=3), 1)
+    strong = whole.gain[whole.first_child >= 0].max()
+    for gamma in (0.5 * strong, 2 * strong):
+        tree, _ = _grown(loss, Y, System(0.3, max_depth=3, gamma=gamma), 1)
+        inner = np.flatnonzero(tree.first_child >= 0)
+        last = [
+            n for n in inner if (tree.first_child[tree.first_child[n] + np.arange(2)] < 0).all()
+        ]
+        assert (tree.gain[last] > gamma).all()
+    assert tree.feature.size == 1
+
+
+def test_xor_survives_pruning() -> None:
+    draw = np.random.default_rng(0)
+    table = draw.integers(0, 2, size=(400, 2)).astype(np.float64)
+    y = np.where(table[:, 0] == table[:, 1], 1.0, -1.0) + 0.01 * table[:, 0]
+    loss = REGRESSION["squared_error"]
+    bins = bin_table(table, np.full(2, -1), max_bins=None)
+    training = Training(bins, table, y, Weights.of(None, 1.0, 400), loss.of, False, Leaves())
+    start = loss.starts(y, None, 1)
+    tree = next(boost(training, System(1.0, max_depth=2, gamma=50.0), start, np.zeros((400, 1))))
+    assert tree.gain[0] < 50.0
+    assert tree.feature.size == 7
+
+
+def test_nothing_is_pruned_without_gamma() -> None:
+    sentinel: Any = object()
+    assert pruned(sentinel, 0.0) is sentinel

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from tests.samples import classes, reals
+from vtree import NewtonBoostingClassifier, NewtonBoostingRegressor
+from vtree.errors import InputError
+
+X, Y = reals()
+LABELS = classes()[1]
+
+
+def test_two_classes_have_one_raw_prediction_and_several_have_one_each() -> None:
+    two = NewtonBoostingClassifier(n_estimators=2).fit(X, LABELS > 0)
+    three = NewtonBoostingClassifier(n_estimators=2).fit(X, LABELS)
+    assert two.decision_function(X).shape == (200,)
+    assert three.decision_function(X).shape == (200, 3)
+    np.testing.assert_array_equal(two.predict(X), two.decision_function(X) > 0)
+    np.testing.assert_array_equal(three.predict(X), three.predict_proba(X).argmax(axis=1))
+    np.testing.assert_allclose(three.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_scale_pos_weight_is_a_weight_of_the_second_class() -> None:
+    y = (LABELS > 1).astype(int)
+    scaled = NewtonBoostingClassifier(n_estimators=3, scale_pos_weight=3.0).fit(X, y)
+    weighted = NewtonBoostingClassifier(n_estimators=3).fit(X, y, np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_array_equal(scaled.predict_proba(X), weighted.predict_proba(X))
+
+
+def test_one_output_is_asked_for() -> None:
+    for model in (NewtonBoostingRegressor(), NewtonBoostingClassifier()):
+        with pytest.raises(InputError, match="2 columns"):
+            model.fit(X, np.stack([LABELS, LABELS], axis=1))
+    with pytest.raises(InputError, match="zero in every row"):
+        NewtonBoostingRegressor(objective="poisson").fit(X, Y * 0)

@@ -1,0 +1,75 @@
+"""What all boosting estimators share, seen through their parameters and files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import vtree
+from tests.samples import classes, columns, reals
+from vtree.errors import InputError, ModelFileError
+from vtree.interop.model_file import read_model, write_model
+
+X, Y = reals()
+LABELS = np.array(["ant", "bee", "cow"])[classes()[1]]
+NAMES = [name for name in vtree.__all__ if "Boosting" in name]
+
+
+def _fitted(name: str, **own: Any) -> Any:
+    y = LABELS if name.endswith("Classifier") else Y
+    return getattr(vtree, name)(n_estimators=3, random_state=1, **own).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_models_come_back_from_files(name: str, tmp_path: Path) -> None:
+    model = _fitted(name)
+    vtree.save(model, tmp_path / "model.vtree")
+    loaded = vtree.load(tmp_path / "model.vtree")
+    assert vtree.digest(loaded) == vtree.digest(model)
+    assert repr(loaded) == repr(model)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
+    y = LABELS if name.endswith("Classifier") else Y
+    longer = loaded.set_params(n_estimators=5, warm_start=True).fit(X, y)
+    assert vtree.digest(longer) == vtree.digest(clone(model).set_params(n_estimators=5).fit(X, y))
+
+
+def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.vtree"
+    vtree.save(_fitted("NewtonBoostingClassifier"), path)
+    header, tree, _ = read_model(path)
+    for wrong in ({"start": [0.0], "seed": 1}, {"start": [0.0, 0.0, np.inf], "seed": 1}, {}):
+        write_model(path, {**header, "own": wrong}, tree)
+        with pytest.raises(ModelFileError):
+            vtree.load(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frames_with_categories_gaps_and_names(name: str) -> None:
+    table, y = columns()
+    frame = pd.DataFrame(table)
+    model = getattr(vtree, name)(n_estimators=20).fit(frame, y)
+    assert list(model.feature_names_in_) == ["size", "colour", "is_new"]
+    assert model.score(frame, y) > 0.5
+    assert (model.grown_.kind == 1).any()
+    assert model.feature_importances_.shape == (3,)
+    with pytest.raises(InputError, match="feature names"):
+        model.predict(frame[["colour", "size", "is_new"]])
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was() -> None:
+    model = _fitted("NewtonBoostingRegressor")
+    before = vtree.digest(model)
+    with pytest.raises(InputError):
+        model.fit(X, np.full(200, np.nan))
+    assert vtree.digest(model) == before
+    np.testing.assert_array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+
+
+def test_depth_and_leaves_are_of_all_trees() -> None:
+    model = vtree.NewtonBoostingClassifier(n_estimators=3, max_depth=2).fit(X, LABELS)
+    assert model.get_depth() == 2
+    assert model.get_n_leaves() == sum(np.unique(own).size for own in model.apply(X).T)

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from vtree.errors import InputError
+from vtree.estimators.boosting_metrics import metric_of
+from vtree.losses import CLASSIFICATION, REGRESSION
+
+DRAW = np.random.default_rng(0)
+RAW, Y, W = DRAW.normal(size=(50, 1)), DRAW.normal(size=50), DRAW.random(50)
+
+
+def test_names_are_scikit_learns_metrics() -> None:
+    loss = REGRESSION["squared_error"]
+    found = metric_of("rmse", loss).score(RAW, Y, W, loss)
+    expected = metrics.root_mean_squared_error(Y, RAW[:, 0], sample_weight=W)
+    assert found == pytest.approx(expected)
+    found = metric_of("mae", loss).score(RAW, Y, W, loss)
+    assert found == pytest.approx(metrics.mean_absolute_error(Y, RAW[:, 0], sample_weight=W))
+    own, shares = CLASSIFICATION["logistic"], CLASSIFICATION["logistic"].link(RAW)
+    labels = (Y > 0).astype(np.float64)
+    for name, expected in (
+        ("logloss", metrics.log_loss(labels, shares, sample_weight=W)),
+        ("error", 1.0 - metrics.accuracy_score(labels, shares.argmax(axis=1), sample_weight=W)),
+        ("auc", metrics.roc_auc_score(labels, shares[:, 1], sample_weight=W)),
+    ):
+        metric = metric_of(name, own)
+        assert metric.score(RAW, labels, W, own) == pytest.approx(expected)
+        assert metric.larger == (name == "auc")
+
+
+def test_functions_and_what_is_none() -> None:
+    loss = REGRESSION["squared_error"]
+    metric = metric_of(lambda y, prediction: np.abs(y - prediction).max(), loss)
+    assert metric.score(RAW, Y, None, loss) == pytest.approx(np.abs(Y - RAW[:, 0]).max())
+    assert metric_of(None, loss).score(RAW, Y, None, loss) == pytest.approx(
+        ((Y - RAW[:, 0]) ** 2).mean() / 2
+    )
+    with pytest.raises(InputError, match="eval_metric='auc' is not known"):
+        metric_of("auc", loss)
+    with pytest.raises(InputError, match="returned nan"):
+        metric_of(lambda y, prediction: np.nan, loss).score(RAW, Y, None, loss)

@@ -1,0 +1,95 @@
+"""Friedman's machine: scikit-learn's losses round by round."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import ensemble
+from sklearn.datasets import load_breast_cancer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.golden_tables import GOLDEN, numbers
+from tests.samples import classes, reals
+from vtree import GradientBoostingClassifier, GradientBoostingRegressor, digest, kernels
+
+ORACLE = json.loads((GOLDEN / "boosting.json").read_text())
+X, Y = reals()
+LABELS = classes()[1]
+ESTIMATORS = {"diabetes": GradientBoostingRegressor, "breast_cancer": GradientBoostingClassifier}
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [GradientBoostingClassifier(n_estimators=5), GradientBoostingRegressor(n_estimators=5)]
+)
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_losses_of_scikit_learn_round_by_round(name: str) -> None:
+    table, y = numbers(name)
+    keep = np.arange(len(y)) % 3 != 2
+    model = ESTIMATORS[name](n_estimators=20, max_bins=None).fit(table[keep], y[keep])
+    expected = ORACLE[f"sklearn {name}"]
+    np.testing.assert_allclose(model.train_score_, expected["train_score"], rtol=1e-9)
+    if name == "diabetes":
+        assert model.start_[0] == pytest.approx(expected["init"], rel=1e-12)
+        tree = model.grown_
+        assert (tree.feature[0], tree.threshold[0]) == (2, pytest.approx(26.35))
+        children = tree.value[tree.first_child[0] + np.arange(2), 0] / 0.1
+        np.testing.assert_allclose(children, [-37.176494469, 48.503707627], rtol=1e-9)
+
+
+def test_losses_of_several_classes() -> None:
+    theirs = ensemble.GradientBoostingClassifier(n_estimators=8, random_state=0).fit(X, LABELS)
+    ours = GradientBoostingClassifier(n_estimators=8, max_bins=None).fit(X, LABELS)
+    np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile"])
+def test_other_losses_fall_as_scikit_learns_do(loss: str) -> None:
+    theirs = ensemble.GradientBoostingRegressor(n_estimators=20, loss=loss, random_state=0)
+    ours = GradientBoostingRegressor(n_estimators=20, loss=loss, max_bins=None).fit(X, Y)
+    # Gains of signs tie, and medians of an even number of rows are defined in several ways.
+    np.testing.assert_allclose(ours.train_score_, theirs.fit(X, Y).train_score_, rtol=0.08)
+    assert (np.diff(ours.train_score_) < 0.0).all()
+
+
+SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "squares": (GradientBoostingRegressor, Y, {"subsample": 0.7, "random_state": 1}),
+    "huber": (GradientBoostingRegressor, Y, {"loss": "huber"}),
+    "quantile": (GradientBoostingRegressor, Y, {"loss": "quantile", "alpha": 0.3}),
+    "leaves": (GradientBoostingRegressor, Y, {"max_leaf_nodes": 5, "min_samples_leaf": 0.05}),
+    "two": (GradientBoostingClassifier, LABELS > 1, {"max_features": 2, "random_state": 2}),
+    "three": (GradientBoostingClassifier, LABELS, {"min_impurity_decrease": 1e-3}),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_one_model_everywhere(name: str) -> None:
+    estimator, y, own = SETTINGS[name]
+    model = estimator(n_estimators=4, **own).fit(X, y)
+    assert digest(estimator(n_estimators=4, n_jobs=2, **own).fit(X, y)) == digest(model)
+    with kernels("reference"):
+        other = estimator(n_estimators=4, device="cpu", **own).fit(X, y)
+    assert digest(other) == digest(model)
+    np.testing.assert_array_equal(other.train_score_, model.train_score_)
+    longer = estimator(n_estimators=2, warm_start=True, **own).fit(X, y)
+    longer.set_params(n_estimators=4).fit(X, y)
+    assert digest(longer) == digest(model)
+    np.testing.assert_array_equal(longer.train_score_, model.train_score_)
+
+
+def test_a_held_out_share_stops_it() -> None:
+    table, y = load_breast_cancer(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=200, n_iter_no_change=5, random_state=0)
+    model.fit(table, y)
+    assert model.n_estimators_ < 190
+    weight = np.ones(len(y))
+    model.fit(table, y, weight)
+    assert model.score(table, y) > 0.97
+    explicit = GradientBoostingClassifier(n_estimators=200, n_iter_no_change=5)
+    explicit.fit(table[::2], y[::2], eval_set=[(table[1::2], y[1::2])])
+    assert explicit.n_estimators_ == explicit.best_iteration_ + 1 < 190

@@ -1,0 +1,233 @@
+"""XGBoost's mechanism: its own numbers, one model everywhere, and what users ask of it."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.golden_tables import GOLDEN, numbers
+from tests.samples import classes, columns, reals
+from vtree import NewtonBoostingClassifier, NewtonBoostingRegressor, digest, kernels
+from vtree.errors import InputError, InputTypeError
+
+ORACLE = json.loads((GOLDEN / "boosting.json").read_text())
+X, Y = reals()
+LABELS = classes()[1]
+ESTIMATORS = {"diabetes": NewtonBoostingRegressor, "breast_cancer": NewtonBoostingClassifier}
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [NewtonBoostingClassifier(n_estimators=5), NewtonBoostingRegressor(n_estimators=5)]
+)
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def _as_in_xgboost(name: str, kind: str, **changes: Any) -> tuple[Any, Any, Any]:
+    oracle = ORACLE[f"xgboost {name} {kind}"]
+    given = oracle["params"]
+    table, y = numbers(name)
+    keep = np.arange(len(y)) % 3 != 2
+    own = {
+        "reg_lambda": given.get("reg_lambda", 1.0),
+        "reg_alpha": given.get("reg_alpha", 0.0),
+        "gamma": given.get("gamma", 0.0),
+        "min_child_weight": given.get("min_child_weight", 1.0),
+    }
+    model = ESTIMATORS[name](
+        n_estimators=given["rounds"],
+        max_depth=given["max_depth"],
+        learning_rate=given["eta"],
+        max_bins=None,
+        **own,
+        **changes,
+    )
+    model.fit(table[keep], y[keep])
+    return model, oracle, table[~keep]
+
+
+@pytest.mark.parametrize("kind", ["default", "reg"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_gains_covers_and_leaves_of_xgboost(name: str, kind: str) -> None:
+    model, oracle, _ = _as_in_xgboost(name, kind)
+    tree = model.grown_
+    ends = np.append(tree.root, tree.feature.size)
+    for number, expected in enumerate(oracle["trees"]):
+        own = slice(ends[number], ends[number + 1])
+        split = tree.first_child[own] >= 0
+        # XGBoost works in float32.
+        gain, cover = np.array(expected["split"]).reshape(-1, 2).T
+        np.testing.assert_allclose(np.sort(tree.gain[own][split]), np.sort(gain), rtol=2e-5)
+        np.testing.assert_allclose(np.sort(tree.weight[own][split]), np.sort(cover), rtol=1e-5)
+        leaf = np.sort(tree.value[own][~split, 0])
+        np.testing.assert_allclose(leaf, np.sort(expected["leaf"]), rtol=2e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "base", "gain"),
+    [
+        ("diabetes", "default", 150.15254, 528235.1190),
+        ("diabetes", "reg", 150.15254, 513830.1818),
+        ("breast_cancer", "default", 0.6236842, 263.765239),
+        ("breast_cancer", "reg", 0.6236842, 237.204888),
+    ],
+)
+def test_worked_root_gains(name: str, kind: str, base: float, gain: float) -> None:
+    model, _, _ = _as_in_xgboost(name, kind, base_score=base)
+    assert model.grown_.gain[0] == pytest.approx(gain, rel=3e-9)
+
+
+@pytest.mark.parametrize("kind", ["default", "reg"])
+def test_predictions_of_xgboost(kind: str) -> None:
+    model, oracle, table = _as_in_xgboost("breast_cancer", kind)
+    found = model.predict_proba(table)[:, 1]
+    np.testing.assert_allclose(found, oracle["test_pred"], atol=1e-6)
+    model, oracle, table = _as_in_xgboost("diabetes", kind)
+    # A value equal to a threshold goes right there.
+    found = model.predict(table + 1e-5)
+    np.testing.assert_allclose(found, oracle["test_pred"], rtol=1e-6)
+
+
+SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "squared": (NewtonBoostingRegressor, Y, {}),
+    "absolute": (NewtonBoostingRegressor, Y, {"objective": "absolute_error"}),
+    "huber": (NewtonBoostingRegressor, Y, {"objective": "huber"}),
+    "quantile": (NewtonBoostingRegressor, Y, {"objective": "quantile", "quantile_alpha": 0.8}),
+    "poisson": (NewtonBoostingRegressor, LABELS, {"objective": "poisson"}),
+    "gamma": (NewtonBoostingRegressor, Y + 0.1, {"objective": "gamma"}),
+    "tweedie": (NewtonBoostingRegressor, LABELS, {"objective": "tweedie"}),
+    "logistic": (NewtonBoostingClassifier, LABELS > 0, {"reg_alpha": 0.1}),
+    "multinomial": (NewtonBoostingClassifier, LABELS, {"gamma": 0.2}),
+    "drawn": (
+        NewtonBoostingClassifier,
+        LABELS,
+        {"subsample": 0.7, "colsample_bynode": 0.8, "colsample_bytree": 0.8, "random_state": 3},
+    ),
+    "monotone": (NewtonBoostingRegressor, Y, {"monotone_constraints": [1, 0, -1, 0]}),
+    "best first": (
+        NewtonBoostingRegressor,
+        Y,
+        {"grow_policy": "lossguide", "max_leaves": 5, "max_depth": 0},
+    ),
+    "categories": (NewtonBoostingClassifier, LABELS, {"categorical_features": [1]}),
+    "bounded": (NewtonBoostingClassifier, LABELS, {"max_delta_step": 0.3, "max_bins": 5}),
+}
+
+
+def _fitted(name: str, **changes: Any) -> Any:
+    estimator, y, own = SETTINGS[name]
+    table = np.round(X * 2) % 5 if name == "categories" else X.copy()
+    table[::9, 2] = np.nan
+    setting = {"n_estimators": 4, "max_depth": 3, **own, **changes}
+    return estimator(**setting).fit(table, y), table, y
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_one_model_on_every_backend_and_at_any_number_of_threads(name: str) -> None:
+    model, table, y = _fitted(name)
+    assert model.score(table, y) > (0.0 if name in ("quantile", "bounded") else 0.2)
+    expected = digest(model), model.start_.tobytes()
+    other, _, _ = _fitted(name, n_jobs=2)
+    assert (digest(other), other.start_.tobytes()) == expected
+    with kernels("reference"):
+        other, _, _ = _fitted(name, device="cpu")
+        assert (digest(other), other.start_.tobytes()) == expected
+        plain = other.predict(table)
+    np.testing.assert_array_equal(model.predict(table), plain)
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "logistic", "multinomial"])
+def test_no_order_of_rows_matters_and_weights_repeat(name: str) -> None:
+    estimator, y, own = SETTINGS[name]
+    setting = {"n_estimators": 4, "max_depth": 3, **own}
+    draw = np.random.default_rng(0)
+    order, weight = draw.permutation(len(X)), draw.integers(0, 4, len(X))
+    model = estimator(**setting).fit(X, y)
+    assert digest(estimator(**setting).fit(X[order], y[order])) == digest(model)
+    weighted = estimator(**setting).fit(X, y, sample_weight=weight)
+    repeated = estimator(**setting).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+@pytest.mark.parametrize("name", ["squared", "multinomial", "drawn"])
+def test_going_on_is_the_same_as_one_fit(name: str) -> None:
+    whole, table, y = _fitted(name, n_estimators=7)
+    model, _, _ = _fitted(name, n_estimators=3, warm_start=True)
+    model.set_params(n_estimators=7).fit(table, y)
+    assert digest(model) == digest(whole)
+    with pytest.raises(InputError, match="7 rounds"):
+        model.set_params(n_estimators=2).fit(table, y)
+
+
+def test_stages_end_in_the_prediction() -> None:
+    model, table, y = _fitted("multinomial")
+    stages = list(model.staged_predict_proba(table))
+    assert len(stages) == model.n_estimators_ == 4
+    np.testing.assert_array_equal(stages[-1], model.predict_proba(table))
+    losses = [log_loss(y, stage) for stage in stages]
+    assert losses == sorted(losses, reverse=True)
+    np.testing.assert_array_equal(list(model.staged_predict(table))[-1], model.predict(table))
+    raw = list(model.staged_decision_function(table))[-1]
+    np.testing.assert_array_equal(raw, model.decision_function(table))
+    assert model.apply(table).shape == (200, 12)
+
+
+def test_an_objective_of_ones_own_is_the_built_in_one() -> None:
+    def squares(y: Any, raw: Any) -> Any:
+        return raw - y, np.ones_like(raw)
+
+    own = NewtonBoostingRegressor(n_estimators=5, objective=squares, base_score=1.5).fit(X, Y)
+    built_in = NewtonBoostingRegressor(n_estimators=5, base_score=1.5).fit(X, Y)
+    np.testing.assert_allclose(own.predict(X), built_in.predict(X), rtol=1e-12)
+
+
+def test_bad_input_is_named() -> None:
+    table, y = load_iris(return_X_y=True)
+    model = NewtonBoostingClassifier(n_estimators=2)
+    with pytest.raises(InputError, match="one class"):
+        model.fit(table, y * 0)
+    with pytest.raises(InputError, match="eval_set is empty"):
+        model.fit(table, y, eval_set=[])
+    with pytest.raises(InputTypeError, match="pairs"):
+        model.fit(table, y, eval_set=[table])
+    with pytest.raises(InputError, match="150 rows, but its y has 3"):
+        model.fit(table, y, eval_set=[(table, y[:3])])
+    with pytest.raises(InputError, match="did not see"):
+        model.fit(table, y, eval_set=[(table, y + 1)])
+    with pytest.raises(InputError, match="early_stopping_rounds needs"):
+        NewtonBoostingClassifier(early_stopping_rounds=2).fit(table, y)
+    with pytest.raises(InputError, match="lossguide"):
+        NewtonBoostingClassifier(max_leaves=4).fit(table, y)
+    with pytest.raises(InputError, match="eval_metric='rmse'"):
+        NewtonBoostingClassifier(eval_metric="rmse").fit(table, y, eval_set=[(table, y)])
+    with pytest.raises(InputError, match="from 0 up"):
+        NewtonBoostingRegressor(objective="poisson").fit(table, y - 1.0)
+    with pytest.raises(InputError, match="above 0"):
+        NewtonBoostingRegressor(objective="gamma").fit(table, y)
+    assert not hasattr(model, "grown_")
+
+
+def test_importances_by_gain_cover_and_number() -> None:
+    model, _, _ = _fitted("squared")
+    tree = model.grown_
+    inner = tree.first_child >= 0
+    for kind, own in (("total_gain", tree.gain), ("total_cover", tree.weight), ("weight", None)):
+        model.importance_type = kind
+        each = np.bincount(tree.feature[inner], None if own is None else own[inner], 4)
+        np.testing.assert_allclose(model.feature_importances_, each / each.sum())
+    model.importance_type = "gain"
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_frames_with_categories_and_gaps() -> None:
+    table, y = columns()
+    frame = pd.DataFrame(table)
+    model = NewtonBoostingClassifier(n_estimators=10).fit(frame, y, eval_set=[(frame, y)])
+    assert model.score(frame, y) > 0.9
+    assert model.evals_result_["validation_0"]["loss"][-1] < 0.4
+    assert (model.grown_.kind == 1).any()

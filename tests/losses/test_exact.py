@@ -1,0 +1,47 @@
+import math
+
+import numpy as np
+import pytest
+
+from vtree.losses.exact import exact_mean, quantile, segment_quantiles
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e9, -3e-300])
+def test_means_depend_on_no_order_and_repeat_like_weights(shift: float) -> None:
+    draw = np.random.default_rng(0)
+    values = draw.normal(size=501) + shift
+    weight = draw.integers(1, 6, 501)
+    mean = exact_mean(values, weight)
+    order = draw.permutation(501)
+    assert exact_mean(values[order], weight[order]) == mean
+    assert exact_mean(np.repeat(values, weight), None) == mean
+    exact = math.fsum(np.repeat(values, weight).tolist()) / weight.sum()
+    assert mean == pytest.approx(exact, rel=1e-10, abs=1e-11 * abs(values).max())
+
+
+def test_large_weights() -> None:
+    values, weight = np.array([1.0, 4.0]), np.array([1 << 40, 1 << 41])
+    assert exact_mean(values, weight) == pytest.approx(3.0, rel=1e-9)
+    assert exact_mean(np.zeros(3), None) == 0.0
+
+
+def test_quantiles() -> None:
+    values = np.array([3.0, 1.0, 2.0, 10.0])
+    assert quantile(values, None, 0.5) == 2.5
+    assert quantile(values, None, 0.8) == 10.0
+    assert quantile(values, np.array([3, 1, 1, 1]), 0.5) == 3.0
+    assert quantile(values, np.array([2, 1, 1, 1]), 0.5) == quantile(
+        np.array([3.0, 3.0, 1.0, 2.0, 10.0]), None, 0.5
+    )
+
+
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.75])
+def test_segments_have_the_quantiles_of_their_rows(level: float) -> None:
+    draw = np.random.default_rng(4)
+    values, weight = np.round(draw.normal(size=60), 1), draw.integers(1, 4, 60)
+    begin = np.array([0, 1, 7, 40])
+    for own in (None, weight):
+        found = segment_quantiles(values, begin, own, level)
+        for number, rows in enumerate(np.split(np.arange(60), begin[1:])):
+            each = None if own is None else own[rows]
+            assert found[number] == quantile(values[rows], each, level)

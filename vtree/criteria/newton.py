@@ -1,0 +1,53 @@
+"""Gains from sums of derivatives (Chen & Guestrin 2016, equations 5 and 7, without the factor ½).
+
+With R the sum of −g, H that of h, T the soft threshold by reg_alpha: a leaf answers T(R) / (H + λ),
+and a split gains T(R_L)² / (H_L + λ) + T(R_R)² / (H_R + λ) − T(R)² / (H + λ). Where all h are one
+and λ is zero, that is the decrease of the sum of squares.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vtree.elementary import choose
+
+
+def newton(left: Any, right: Any, layout: Any) -> Any:
+    """Return the gain, layout.unit being (λ, reg_alpha) in the units of the planes.
+
+    With a, b, c the H + λ of left, right and both, t the thresholded sums, s = t_L + t_R:
+    (t_L b − t_R a)² / (a b (a + b)) + s² (1 / (a + b) − 1 / c) + (s² − t²) / c. Where λ and
+    reg_alpha are zero only the first term is left, which loses no digits and is never negative.
+    """
+    shrink, clip = layout.unit[0], layout.unit[1]
+    left_sum, right_sum = left[layout.first], right[layout.first]
+    both = left_sum + right_sum
+    t_left = choose(
+        left_sum > clip, left_sum - clip, choose(left_sum < -clip, left_sum + clip, 0.0)
+    )
+    t_right = choose(
+        right_sum > clip, right_sum - clip, choose(right_sum < -clip, right_sum + clip, 0.0)
+    )
+    t = choose(both > clip, both - clip, choose(both < -clip, both + clip, 0.0))
+    a, b = left[layout.weight] + shrink, right[layout.weight] + shrink
+    whole, c = a + b, a + b - shrink
+    s = t_left + t_right
+    difference = t_left * b - t_right * a
+    gain = difference * difference / (a * b * whole)
+    return gain - shrink * s * s / (c * whole) + (s - t) * (s + t) / c
+
+
+def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
+    """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1)."""
+    layout = targets.layout
+    shrink, clip = layout.unit
+    both = total[:, layout.first].astype("float64")
+    size = abs(both) - clip
+    kept = choose(size > 0.0, choose(both > 0.0, size, -size), 0.0)
+    step = kept / (total[:, layout.weight] + shrink)
+    return step[:, None] * targets.scale
+
+
+def no_impurity(stats: Any, layout: Any) -> Any:
+    """Return zeros (M,): a node's impurity is not asked for."""
+    return 0.0 * stats[:, 0]

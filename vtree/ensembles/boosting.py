@@ -1,0 +1,217 @@
+"""Boosting: trees one after another, each a step down a loss (Friedman 2001; Chen & Guestrin 2016).
+
+    derivatives of the loss at the raw predictions  →  integer statistics
+    grow the K trees of a round in one frontier     →  prune by gamma  →  leaf values
+    add each leaf's value to the raw predictions of its rows, which growth has sorted by leaf
+
+The table is binned once; of K > 1 trees a round, each has a copy of the codes, so that (tree, row)
+has statistics of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays, draws
+from vtree.arrays import Array
+from vtree.best_first import BestFirst
+from vtree.binning import Bins
+from vtree.criteria import NEWTON
+from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
+from vtree.ensembles.row_draws import Drawn, drawn
+from vtree.ensembles.steps import Leaves, Rows, leaf_steps
+from vtree.ensembles.system import System
+from vtree.finish import assembled, bounded
+from vtree.grown import Grown
+from vtree.growth import Plan, Stops, grow, level_order
+from vtree.losses import Terms
+from vtree.predict import totals
+from vtree.sampling import Draw
+from vtree.splits import Search
+from vtree.tree import Tree, canonical, levels
+from vtree_kernels.scan import Limits
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Training(NamedTuple):
+    """N rows, what their targets are, and how their loss is derived."""
+
+    bins: Bins  # N rows
+    values: Array  # (N, F) as encoded
+    y: Floats  # (N,)
+    weights: Weights
+    terms: Callable[[Floats, Floats], Terms]  # raw (N, K), y → derivatives
+    curved: bool
+    leaves: Leaves
+
+
+def boost(
+    training: Training, system: System, start: Floats, sums: Floats, first: int = 0
+) -> Iterator[Tree]:
+    """Grow trees round after round without end.
+
+    start (K,): the raw predictions before all trees; sums (N, K): what the trees so far add to
+    them, kept up to date in place, so that it has the bits of a prediction. Yields the K trees of
+    each round. first: how many rounds there were before.
+    """
+    n_raw = sums.shape[1]
+    tiled = training._replace(
+        bins=_tiled(training.bins, n_raw), weights=training.weights.tiled(n_raw)
+    )
+    round_number = first
+    while True:
+        raw = start + sums
+        terms = training.terms(raw, training.y)
+        yield _round(tiled, system, raw, sums, terms, round_number)
+        round_number += 1
+
+
+def _round(
+    training: Training, system: System, raw: Floats, sums: Floats, terms: Terms, number: int
+) -> Tree:
+    """Grow the trees of one round, add them to `sums`, and return them."""
+    n_rows, n_raw = raw.shape
+    sample = drawn(system, terms, number)
+    gradient, hessian = _weighed(training, system, terms, sample)
+    known = None if system.first_order else hessian
+    derived = derivative_targets(
+        gradient, known, training.weights, system.reg_lambda, system.reg_alpha
+    )
+    roots = [sample.rows + k * n_rows for k in range(n_raw)]
+    keys = draws.mix(draws.TREE, system.seed, number, np.arange(n_raw))
+    order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
+    plan = _plan(system, derived, number)
+    grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
+    if isinstance(order, BestFirst):
+        grown = order.trim(grown)
+    grown = pruned(grown, system.gamma / derived.gain_unit)
+    leaf = _leaves(grown)
+    lengths = grown.stop[leaf] - grown.start[leaf]
+    own = rows[grown.start[leaf[0]] : grown.stop[leaf[-1]]].astype(np.int64)
+    step = bounded(
+        NEWTON.center(grown.total, grown.start, grown.stop, rows, derived.targets),
+        grown,
+        derived.targets,
+    )
+    table = Rows(training.y, raw, gradient, hessian, training.weights)
+    found = leaf_steps(training.leaves, table, own, lengths)
+    if found is not None:
+        step[leaf, 0] = np.clip(found, grown.lower[leaf], grown.upper[leaf])
+    if system.max_step > 0.0:
+        step = np.clip(step, -system.max_step, system.max_step)
+    value = step * system.learning_rate
+    sums[own % n_rows, own // n_rows] += np.repeat(value[leaf, 0], lengths)
+    tree = _tree(grown, branch_map, value, derived)
+    _add_to_others(training, tree, sums, sample.rows)
+    return tree
+
+
+def _weighed(
+    training: Training, system: System, terms: Terms, sample: Drawn
+) -> tuple[Floats, Floats | None]:
+    """Return (gradient, hessian), each (K·N,), as the sample's rows count; None: all ones."""
+    n_raw = terms.gradient.shape[1]
+    gradient, hessian = _flat(terms.gradient), None
+    if training.curved:
+        hessian = _flat(terms.hessian) * (system.several if n_raw > 1 else 1.0)
+    if sample.factor is None:
+        return gradient, hessian
+    factor = np.tile(sample.factor, n_raw)
+    return gradient * factor, factor if hessian is None else hessian * factor
+
+
+def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: Derivatives) -> Tree:
+    cover = grown.total[:, derived.targets.layout.weight].astype(np.float64)
+    return canonical(
+        assembled(
+            grown,
+            branch_map,
+            value=value,
+            weight=cover * derived.hessian_unit,
+            gain_unit=derived.gain_unit,
+        )
+    )
+
+
+def _leaves(grown: Grown) -> Integers:
+    """Return the leaves of all trees by the rows they hold, ascending."""
+    root = np.flatnonzero(grown.parent < 0).astype(np.int32)
+    first_child = grown.first_child.astype(np.int32)
+    reached = np.concatenate(levels(first_child, grown.n_children, root))
+    leaf = reached[grown.first_child[reached] < 0]
+    by_rows: Integers = leaf[np.argsort(grown.start[leaf])]
+    return by_rows
+
+
+def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: Integers) -> None:
+    """Add what a round's trees say of the rows that were not drawn."""
+    if sample.size == sums.shape[0]:
+        return
+    others = np.setdiff1d(np.arange(sums.shape[0]), sample)
+    xp = arrays.namespace(training.values)
+    values = xp.take(training.values, arrays.like(others, training.values), axis=0)
+    sums[others] += round_totals(tree, values, sums.shape[1])
+
+
+def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
+    """Return what trees, one round after another, add to raw predictions, (N, K)."""
+    column = np.arange(tree.root.size, dtype=np.int64) % n_raw
+    found: Floats = arrays.to_numpy(totals(tree, values, tree.value, column, n_raw))
+    return found
+
+
+def _plan(system: System, derived: Derivatives, number: int) -> Plan:
+    targets = derived.targets
+    least = system.min_weight / derived.hessian_unit
+    search = Search(
+        NEWTON,
+        targets.layout,
+        Limits(system.min_rows, least),
+        Draw(0, system.max_features, system.random_threshold),
+        system.monotone,
+        system.min_level_rows,
+        columns=system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2))),
+    )
+    # A split has to gain something.
+    least_gain = max(system.min_gain / derived.gain_unit, float(np.finfo(np.float64).tiny))
+    stops = Stops(system.max_depth, system.min_rows_split, least_gain)
+    return Plan(search, stops, system.budget)
+
+
+def pruned(grown: Grown, gamma: float) -> Grown:
+    """Return `grown` without splits that gain at most `gamma`, from the leaves up.
+
+    A weak split stays if one below it is strong (XGBoost's rule). gamma: in units of the gains.
+    """
+    if gamma <= 0.0:
+        return grown
+    first_child = grown.first_child.copy()
+    root = np.flatnonzero(grown.parent < 0).astype(np.int32)
+    for nodes in reversed(levels(first_child.astype(np.int32), grown.n_children, root)):
+        own = nodes[first_child[nodes] >= 0]
+        stumps = (first_child[first_child[own]] < 0) & (first_child[first_child[own] + 1] < 0)
+        first_child[own[stumps & (grown.gain[own] <= gamma)]] = -1
+    return grown._replace(first_child=first_child)
+
+
+def _flat(columns: Floats) -> Floats:
+    """Return columns (N, K) one after another, (K·N,)."""
+    flat: Floats = np.ascontiguousarray(columns.T).reshape(-1)
+    return flat
+
+
+def _tiled(bins: Bins, times: int) -> Bins:
+    """Return the table with its rows repeated for each tree of a round."""
+    if times == 1:
+        return bins
+    groups: list[Any] = []
+    for group in bins.groups:
+        xp = arrays.namespace(group.codes)
+        groups.append(group._replace(codes=xp.concat([group.codes] * times, axis=0)))
+    return bins._replace(groups=tuple(groups))

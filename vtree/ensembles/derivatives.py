@@ -1,0 +1,77 @@
+"""First and second derivatives of N rows as integer statistics, from which a tree can grow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.losses import whole_numbers
+from vtree.targets import Targets
+from vtree_kernels.scan import Layout
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Weights(NamedTuple):
+    """What the rows of a tree weigh."""
+
+    whole: Integers | None  # (R,), None where all weigh one
+    unit: float  # the weight that one unit stands for
+    n_rows: int  # rows of a tree
+    total: int  # weight of a tree
+
+    @classmethod
+    def of(cls, whole: Integers | None, unit: float, n_rows: int) -> Weights:
+        """Return the weights of a table whose rows weigh `whole` (N,)."""
+        return cls(whole, unit, n_rows, n_rows if whole is None else int(whole.sum()))
+
+    def tiled(self, times: int) -> Weights:
+        """Return the same for a table that is repeated for several trees."""
+        return self._replace(whole=None if self.whole is None else np.tile(self.whole, times))
+
+
+class Derivatives(NamedTuple):
+    """Statistics for growth and the units that turn their sums into numbers."""
+
+    targets: Targets
+    gradient_unit: float
+    hessian_unit: float
+
+    @property
+    def gain_unit(self) -> float:
+        """What one unit of gain stands for."""
+        return self.gradient_unit * (self.gradient_unit / self.hessian_unit)
+
+
+def derivative_targets(
+    gradient: Floats, hessian: Floats | None, weights: Weights, shrink: float, clip: float
+) -> Derivatives:
+    """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
+
+    gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
+    reg_alpha. A positive second derivative is never rounded to zero.
+    """
+    sums, unit = whole_numbers(-gradient, weights.whole, weights.n_rows, weights.total)
+    plane, hessian_unit = weights.whole, weights.unit
+    if hessian is not None:
+        plane, own = whole_numbers(hessian, weights.whole, weights.n_rows, weights.total)
+        plane = np.maximum(plane, 1)
+        hessian_unit = own * weights.unit
+    gradient_unit = unit * weights.unit
+    first = 1 if plane is None else 2
+    scale = gradient_unit / hessian_unit
+    numbers = (shrink / hessian_unit, clip / gradient_unit)
+    targets = Targets(
+        label=np.zeros((gradient.size, 0), dtype=np.int32),
+        weight=plane,
+        sums=sums[:, None],
+        identity=np.zeros((gradient.size, 0)),
+        layout=Layout(first - 1, first, 1, 1, first, 0.0, scale, numbers),
+        center=np.zeros(1),
+        scale=np.asarray([scale]),
+        weight_unit=hessian_unit,
+    )
+    return Derivatives(targets, gradient_unit, hessian_unit)

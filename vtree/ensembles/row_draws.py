@@ -1,0 +1,49 @@
+"""Which rows a round of boosting sees: all, a share drawn at random, or GOSS."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import draws
+from vtree.ensembles.system import Goss, System
+from vtree.losses import Terms
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Drawn(NamedTuple):
+    """The rows of a round."""
+
+    rows: Integers  # (R,) ascending
+    factor: Floats | None = None  # (N,) what their derivatives are multiplied by
+
+
+def drawn(system: System, terms: Terms, number: int) -> Drawn:
+    """Return the rows of round `number`, drawn by the hash of their numbers."""
+    n_rows = terms.gradient.shape[0]
+    if system.goss is not None and number >= system.goss.warm_up:
+        return _goss(system.goss, system.seed, terms, number)
+    if system.subsample >= 1.0:
+        return Drawn(np.arange(n_rows))
+    turn = number // system.subsample_every
+    chance = draws.uniform(draws.SUBSAMPLE, system.seed, turn, np.arange(n_rows))
+    return Drawn(np.flatnonzero(chance <= max(system.subsample, float(chance.min()))))
+
+
+def _goss(goss: Goss, seed: int, terms: Terms, number: int) -> Drawn:
+    """Keep the rows with the largest Σ_k |g h|; of the others draw some, which count for more."""
+    score = np.abs(terms.gradient * terms.hessian).sum(axis=1)
+    n_rows = score.size
+    n_top = max(1, int(goss.top * n_rows))
+    n_other = min(max(1, int(goss.other * n_rows)), n_rows - n_top)
+    by_score = np.argsort(-score, kind="stable")
+    rest = by_score[n_top:]
+    chance = draws.mix(draws.SUBSAMPLE, seed, number, rest)
+    others = rest[np.argsort(chance, kind="stable")[:n_other]]
+    factor = np.ones(n_rows)
+    factor[others] = (n_rows - n_top) / max(1, n_other)
+    return Drawn(np.sort(np.concatenate([by_score[:n_top], others])), factor)

@@ -1,0 +1,79 @@
+"""What leaves answer where sums over gradients do not say it: Friedman's line searches."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.ensembles.derivatives import Weights
+from vtree.losses import segment_quantiles, whole_numbers
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Leaves(NamedTuple):
+    """How the values of leaves are found, besides T(R) / (H + λ) from their statistics.
+
+    level: the quantile of the residuals that they answer, None for others.
+    huber: the quantile of |residuals| beyond which Huber's line search clips them, None for others.
+    by_curvature: Σ −g / Σ h of the leaf's rows, for trees grown on gradients alone.
+    """
+
+    level: float | None = None
+    huber: float | None = None
+    by_curvature: bool = False
+
+
+class Rows(NamedTuple):
+    """A table's rows in a round: N of them, K raw predictions each."""
+
+    y: Floats  # (N,)
+    raw: Floats  # (N, K)
+    gradient: Floats  # (K·N,)
+    hessian: Floats | None  # (K·N,), None where all are one
+    weights: Weights  # of K·N rows
+
+
+def leaf_steps(leaves: Leaves, table: Rows, rows: Integers, lengths: Integers) -> Floats | None:
+    """Return what each leaf adds, (L,), or None where the statistics say it.
+
+    rows: of the leaves, one leaf after another, `lengths` (L,) of them each.
+    """
+    begin = np.cumsum(lengths) - lengths
+    whole, weights = table.weights.whole, table.weights
+    weight = None if whole is None else whole[rows]
+    if leaves.level is not None:
+        residual = table.y[rows] - table.raw[rows, 0]
+        return segment_quantiles(residual, begin, weight, leaves.level)
+    if leaves.huber is not None:
+        residual = table.y[rows] - table.raw[rows, 0]
+        return _huber(residual, begin, weight, leaves.huber, weights)
+    if not leaves.by_curvature or table.hessian is None:
+        return None
+    total = _sums(table.hessian[rows], begin, weight, weights)
+    step: Floats = _sums(-table.gradient[rows], begin, weight, weights)
+    return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)
+
+
+def _huber(
+    residual: Floats, begin: Integers, weight: Integers | None, level: float, weights: Weights
+) -> Floats:
+    """Return median + mean of clipped distances to it (Friedman 2001, equation 33)."""
+    whole = np.zeros(1, dtype=np.int64)
+    delta = segment_quantiles(np.abs(residual), whole, weight, level)[0]
+    median = segment_quantiles(residual, begin, weight, 0.5)
+    lengths = np.diff(begin, append=residual.size)
+    clipped = np.clip(residual - np.repeat(median, lengths), -delta, delta)
+    ones = np.ones(residual.size)
+    share: Floats = _sums(clipped, begin, weight, weights) / _sums(ones, begin, weight, weights)
+    return median + share
+
+
+def _sums(values: Floats, begin: Integers, weight: Integers | None, weights: Weights) -> Floats:
+    """Return the weighted sums of segments, added as integers so that no order matters."""
+    whole, unit = whole_numbers(values, weight, weights.n_rows, weights.total)
+    sums: Floats = np.add.reduceat(whole, begin).astype(np.float64) * unit
+    return sums

@@ -1,0 +1,47 @@
+"""`System`: what tells one boosting system from another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.histogram import DEFAULT_BUDGET
+from vtree.sampling import Columns
+
+
+class Goss(NamedTuple):
+    """Gradient-based one-side sampling (Ke et al. 2017, algorithm 2)."""
+
+    top: float = 0.2  # share of the rows with the largest derivatives, all kept
+    other: float = 0.1  # rows drawn of the rest, as a share of all
+    warm_up: int = 0  # rounds before
+
+
+class System(NamedTuple):
+    """What tells one boosting system from another, and its parameters."""
+
+    learning_rate: float
+    reg_lambda: float = 0.0
+    reg_alpha: float = 0.0
+    gamma: float = 0.0  # splits must gain more, once growth is done
+    min_weight: float = 0.0  # least sum of second derivatives in a leaf
+    min_gain: float = 0.0  # of a split, while growing
+    min_rows: int = 1
+    min_rows_split: int = 2
+    max_depth: int | None = None
+    max_leaves: int | None = None  # best first, where given
+    max_step: float = 0.0  # what a leaf may answer at most, 0 for no bound
+    first_order: bool = False  # grow on gradients alone, as if all second derivatives were one
+    several: float = 1.0  # factor of the second derivatives of several classes
+    subsample: float = 1.0
+    subsample_every: int = 1  # rounds that share a sample
+    goss: Goss | None = None
+    columns: Columns = Columns()
+    max_features: int | None = None  # drawn a node, until one varies (scikit-learn's rule)
+    random_threshold: bool = False
+    monotone: NDArray[np.int8] | None = None
+    min_level_rows: int = 1
+    seed: int = 0
+    budget: int = DEFAULT_BUDGET

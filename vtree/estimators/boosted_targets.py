@@ -1,0 +1,137 @@
+"""Classes and real targets for boosting, mixed into its estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from vtree.arrays import Array
+from vtree.errors import InputError, own_errors
+from vtree.estimators.boosting import BoostingEstimator
+from vtree.estimators.devices import answer
+from vtree.estimators.targets import as_columns, check_span, class_codes, codes_of, row_weights
+
+Floats = NDArray[np.float64]
+
+_DOMAINS = {"not negative": "from 0 up", "positive": "above 0"}
+
+
+def _single(columns: NDArray[Any], y: Any) -> NDArray[Any]:
+    """Return columns (N, 1) of y as (N,), with scikit-learn's warning for a column vector."""
+    if columns.shape[1] > 1:
+        raise InputError(
+            f"y has {columns.shape[1]} columns; boosting takes one output, y of shape (N,)"
+        )
+    if len(getattr(y, "shape", ())) == 2:
+        column_or_1d(columns, warn=True)
+    return columns[:, 0]
+
+
+class BoostingRegressor(RegressorMixin, BoostingEstimator):
+    """Base of boosting for real targets; use a derived class."""
+
+    n_outputs_ = 1
+
+    def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
+        columns = as_columns(y, numeric=True)
+        weight = row_weights(sample_weight, None, columns, n_rows)
+        return self._checked(_single(columns, y), "y"), weight
+
+    def _known_target(self, y: Any) -> Floats:
+        return self._checked(_single(as_columns(y, numeric=True), y), "y of eval_set")
+
+    def _checked(self, y: Floats, argument: str) -> Floats:
+        domain = self._loss().domain
+        wrong = (y < 0.0) if domain == "not negative" else (y <= 0.0)
+        if domain in _DOMAINS and wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"{argument} holds {y[row]} in row {row}, but this loss takes numbers "
+                f"{_DOMAINS[domain]}"
+            )
+        if domain in _DOMAINS and not y.sum() > 0.0:
+            raise InputError(f"{argument} is zero in every row, which has no logarithm of a mean")
+        with own_errors(argument):
+            check_span(y)
+        return y + 0.0
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions, (N,)."""
+        raw = self._raw(X)
+        return answer(self._loss().link(raw)[:, 0], X)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield the predictions after each round, (N,)."""
+        for raw in self._staged_raw(X):
+            yield answer(self._loss().link(raw)[:, 0], X)
+
+
+class BoostingClassifier(ClassifierMixin, BoostingEstimator):
+    """Base of boosting for classes; use a derived class."""
+
+    n_outputs_ = 1
+    classes_: NDArray[Any]
+
+    def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
+        labels = as_columns(y, numeric=False)
+        weight = row_weights(sample_weight, getattr(self, "class_weight", None), labels, n_rows)
+        single = _single(labels, y)
+        classes, codes = class_codes(single[:, None])
+        if classes[0].size < 2:
+            raise InputError(f"y holds one class, {classes[0][0]!r}; boosting needs two or more")
+        self.classes_ = classes[0]
+        self.n_classes_ = int(classes[0].size)
+        return codes[:, 0].astype(np.float64), self._scaled(weight, codes[:, 0])
+
+    def _scaled(self, weight: Floats | None, codes: NDArray[np.int64]) -> Floats | None:
+        """Return the weights with `scale_pos_weight`."""
+        factor = float(getattr(self, "scale_pos_weight", 1.0))
+        if factor == 1.0 or self.n_classes_ > 2:
+            return weight
+        own = np.ones(codes.size) if weight is None else weight
+        return np.where(codes == 1, own * factor, own)
+
+    def _known_target(self, y: Any) -> Floats:
+        labels = _single(as_columns(y, numeric=False), y)[:, None]
+        return codes_of(labels, [self.classes_], "y of eval_set")[:, 0].astype(np.float64)
+
+    def _n_raw(self) -> int:
+        return 1 if self.classes_.size <= 2 else int(self.classes_.size)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the raw predictions: log-odds of the second class (N,), or (N, K)."""
+        raw = self._raw(X)
+        return answer(raw[:, 0] if raw.shape[1] == 1 else raw, X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (N, K)."""
+        raw = self._raw(X)
+        return answer(self._loss().link(raw), X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class, (N,)."""
+        return self._labels(self._raw(X), X)
+
+    def _labels(self, raw: Floats, X: Any) -> Array:
+        chosen = (raw[:, 0] > 0.0).astype(np.int64) if raw.shape[1] == 1 else raw.argmax(axis=1)
+        return answer(self.classes_[chosen], X)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield the most probable class after each round, (N,)."""
+        for raw in self._staged_raw(X):
+            yield self._labels(raw, X)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Yield the probabilities after each round, (N, K)."""
+        for raw in self._staged_raw(X):
+            yield answer(self._loss().link(raw), X)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the raw predictions after each round, (N,) or (N, K)."""
+        for raw in self._staged_raw(X):
+            yield answer(raw[:, 0] if raw.shape[1] == 1 else raw, X)

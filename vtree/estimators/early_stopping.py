@@ -1,0 +1,69 @@
+"""Evaluation sets: what metrics say of them round after round, and when to stop."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.arrays import Array
+from vtree.ensembles.boosting import round_totals
+from vtree.estimators.boosting_metrics import Metric, metric_of
+from vtree.tree import Tree, first_trees
+
+Floats = NDArray[np.float64]
+
+
+class EvalSet(NamedTuple):
+    """Rows that trees are judged on while they grow."""
+
+    values: Array  # (N, F) encoded
+    y: Floats
+    weight: Floats | None
+    sums: Floats  # (N, K) what the trees say of them so far
+
+
+class Watch:
+    """What a model's metrics say of its evaluation sets, round after round."""
+
+    def __init__(self, model: Any, sets: list[EvalSet]) -> None:
+        self.model = model
+        self.sets = sets
+        self.patience: int | None = model._patience()
+        self.least = float(getattr(model, "tol", 0.0))  # what counts as better
+        self.metric: Metric = metric_of(getattr(model, "eval_metric", None), model._loss())
+        self.history: list[list[float]] = [[] for _ in sets]
+        self.best: float | None = None
+        self.best_round = 0
+
+    def should_stop(self, tree: Tree, number: int) -> bool:
+        """Judge a round; tell whether it is the last one."""
+        model = self.model
+        for number_of_set, each in enumerate(self.sets):
+            sums = each.sums + round_totals(tree, each.values, model._n_raw())
+            self.sets[number_of_set] = each._replace(sums=sums)
+            raw = model.start_ + sums
+            self.history[number_of_set].append(
+                self.metric.score(raw, each.y, each.weight, model._loss())
+            )
+        if not self.sets or self.patience is None:
+            return False
+        last = self.history[-1][-1]
+        sign = -1.0 if self.metric.larger else 1.0
+        if self.best is None or sign * last < sign * self.best - self.least:
+            self.best, self.best_round = last, number
+        return number - self.best_round >= self.patience
+
+    def tell(self, model: Any) -> None:
+        """Leave the history with the model, and the rounds up to the best one alone."""
+        if not self.sets:
+            return
+        model.evals_result_ = {
+            f"validation_{number}": {self.metric.name: own}
+            for number, own in enumerate(self.history)
+        }
+        if self.best is not None:
+            model.best_iteration_, model.best_score_ = self.best_round, self.best
+            kept = (self.best_round + 1) * model._n_raw()
+            model.grown_ = first_trees(model.grown_, kept)

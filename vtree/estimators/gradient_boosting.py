@@ -1,0 +1,345 @@
+"""`GradientBoostingClassifier` and `GradientBoostingRegressor`: Friedman's machine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context, is_classifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from vtree.ensembles.boosting import Training
+from vtree.ensembles.steps import Leaves
+from vtree.ensembles.system import System
+from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosting import BoostingEstimator
+from vtree.estimators.forest import keep
+from vtree.estimators.limits import CONSTRAINTS, feature_count
+from vtree.histogram import DEFAULT_BUDGET
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
+
+Floats = NDArray[np.float64]
+
+_COMMON: dict[str, list[Any]] = {
+    **{
+        name: CONSTRAINTS[name]
+        for name in (
+            "max_depth",
+            "min_samples_split",
+            "min_samples_leaf",
+            "min_weight_fraction_leaf",
+            "min_impurity_decrease",
+            "max_features",
+            "max_leaf_nodes",
+            "monotonic_cst",
+            "random_state",
+            "max_bins",
+            "categorical_features",
+            "unknown_categories",
+            "min_samples_category",
+            "device",
+            "n_jobs",
+            "histogram_budget",
+        )
+    },
+    "learning_rate": [Interval(Real, 0.0, None, closed="left")],
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
+    "warm_start": ["boolean"],
+    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+}
+
+
+class GradientBoosting(BoostingEstimator):
+    """Base of both; use a derived class."""
+
+    _keeps_scores = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        sample_weight_eval_set: Any = None,
+    ) -> Any:
+        """Grow trees round after round.
+
+        Parameters
+        ----------
+        X : (N, F) table
+            As for `DecisionTreeClassifier.fit`; NaN marks missing values.
+        y : (N,)
+            Labels, or real targets.
+        sample_weight : (N,), optional
+            Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
+            many copies of the row.
+        eval_set : list of (X, y), optional
+            Tables to judge each round on; with `n_iter_no_change` the last one decides, and
+            nothing of X is held out.
+        sample_weight_eval_set : list of (N,), optional
+            Weights of their rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError, InputTypeError
+            Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
+        """
+        if self.n_iter_no_change is None or eval_set is not None:
+            return super().fit(
+                X,
+                y,
+                sample_weight,
+                eval_set=eval_set,
+                sample_weight_eval_set=sample_weight_eval_set,
+            )
+        given = [X, y] if sample_weight is None else [X, y, np.asarray(sample_weight)]
+        parts = train_test_split(
+            *given,
+            test_size=self.validation_fraction,
+            random_state=self.random_state,
+            stratify=y if is_classifier(self) else None,
+        )
+        weight, held = (None, None) if sample_weight is None else (parts[4], [parts[5]])
+        return super().fit(
+            parts[0],
+            parts[2],
+            weight,
+            eval_set=[(parts[1], parts[3])],
+            sample_weight_eval_set=held,
+        )
+
+    def _patience(self) -> int | None:
+        rounds: int | None = self.n_iter_no_change
+        return rounds
+
+    def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
+        leaf, split = self.min_samples_leaf, self.min_samples_split
+        min_leaf = int(leaf if isinstance(leaf, Integral) else np.ceil(leaf * n_rows))
+        min_split = int(split if isinstance(split, Integral) else np.ceil(split * n_rows))
+        n_raw = self._n_raw()
+        count = feature_count(self.max_features, n_features)
+        return System(
+            learning_rate=float(self.learning_rate),
+            min_weight=float(self.min_weight_fraction_leaf) * total_weight,
+            min_gain=float(self.min_impurity_decrease) * total_weight,
+            min_rows=min_leaf,
+            min_rows_split=max(min_split, 2),
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+            first_order=True,
+            several=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            subsample=float(self.subsample),
+            max_features=None if count >= n_features else count,
+            monotone=self._directions(self.monotonic_cst),
+            min_level_rows=self.min_samples_category,
+            budget=self.histogram_budget,
+        )
+
+
+class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
+    """Gradient boosting of regression trees (Friedman's GBM) for real targets.
+
+    Each round fits a tree to the residuals, minus the loss's gradient, by least squares; then each
+    leaf is estimated anew from its rows.
+
+    Parameters
+    ----------
+    loss : "squared_error", "absolute_error", "huber" or "quantile"
+    learning_rate : float
+        What each tree's answers are multiplied by.
+    n_estimators : int
+        Rounds.
+    subsample : float
+        The share of the rows that a round draws (stochastic gradient boosting).
+    alpha : float
+        The quantile of loss="quantile", and the quantile of |residuals| beyond which loss="huber"
+        goes straight.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, random_state
+        As in scikit-learn.
+    monotonic_cst : sequence of −1, 0, 1, or dict from names, optional
+    warm_start : bool
+        Go on from the trees there are; the result is that of one uninterrupted fit.
+    n_iter_no_change : int, optional
+        Stop after so many rounds in which the loss of a held-out share of the rows,
+        `validation_fraction`, fell by no more than `tol`; the trees up to the best one are kept.
+    max_bins, categorical_features, unknown_categories, min_samples_category, device, n_jobs,
+    histogram_budget
+        As in `DecisionTreeRegressor`.
+
+    Attributes
+    ----------
+    grown_ : `vtree.tree.Tree`, all trees
+    start_ : (1,) the raw prediction before all trees
+    train_score_ : (T,) the mean loss of the training rows after each round
+    feature_importances_ : (F,)
+    n_estimators_, n_features_in_ : int
+
+    References
+    ----------
+    Friedman, Greedy function approximation: a gradient boosting machine, 2001; Stochastic gradient
+    boosting, 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from vtree import GradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GradientBoostingRegressor(n_estimators=50).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.72
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_COMMON,
+        "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
+        "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared_error",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = 3,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        max_features: int | float | str | None = None,
+        alpha: float = 0.9,
+        max_leaf_nodes: int | None = None,
+        monotonic_cst: Any = None,
+        warm_start: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        min_samples_category: int = 1,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        keep(self, locals())
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(GradientBoosting.fit)
+
+    def _loss(self) -> Loss:
+        loss = REGRESSION[self.loss]
+        return loss._replace(numbers=(float(self.alpha),)) if self.loss == "quantile" else loss
+
+    def _terms(
+        self, loss: Loss, weight: NDArray[np.int64] | None
+    ) -> Callable[[Floats, Floats], Terms]:
+        if self.loss != "huber":
+            return loss.derivatives
+        return functools.partial(_huber_terms, loss, float(self.alpha), weight)
+
+    def _losses(self, raw: Floats, training: Training) -> Floats:
+        if self.loss != "huber":
+            return super()._losses(raw, training)
+        return self._terms(self._loss(), training.weights.whole)(raw, training.y).loss
+
+    def _leaf_rule(self, loss: Loss) -> Leaves:
+        if self.loss == "huber":
+            return Leaves(huber=float(self.alpha))
+        return super()._leaf_rule(loss)
+
+    def _score_factor(self) -> float:
+        # scikit-learn reports squares, and absolute errors; a pinball loss of ½ is half of one.
+        return 2.0 if self.loss in ("squared_error", "absolute_error") else 1.0
+
+
+def _huber_terms(
+    loss: Loss, alpha: float, weight: NDArray[np.int64] | None, raw: Floats, y: Floats
+) -> Terms:
+    """Derive Huber's loss with the round's own bound, a quantile of |residuals|."""
+    delta = quantile(np.abs(y - raw[:, 0]), weight, alpha)
+    return loss._replace(numbers=(delta,)).of(raw, y)
+
+
+class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
+    """Gradient boosting of regression trees (Friedman's GBM) for classes.
+
+    Two classes have one tree a round, K > 2 classes K trees, grown together; the loss is the
+    log-loss. See `GradientBoostingRegressor` for the parameters.
+
+    Attributes
+    ----------
+    classes_ : (K,) labels, sorted
+    train_score_ : (T,) the mean loss after each round, of two classes twice the log-loss
+
+    References
+    ----------
+    Friedman, Greedy function approximation: a gradient boosting machine, 2001, algorithms 5 and 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vtree import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GradientBoostingClassifier(n_estimators=10).fit(X, y)
+    >>> model.predict(X[:3]), round(model.score(X, y), 3)
+    (array([0, 0, 0]), 0.993)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {**_COMMON, "loss": [StrOptions({"log_loss"})]}
+
+    def __init__(
+        self,
+        *,
+        loss: str = "log_loss",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = 3,
+        min_impurity_decrease: float = 0.0,
+        random_state: Any = None,
+        max_features: int | float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        monotonic_cst: Any = None,
+        warm_start: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        min_samples_category: int = 1,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        keep(self, locals())
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(GradientBoosting.fit)
+
+    def _loss(self) -> Loss:
+        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]
+
+    def _leaf_rule(self, loss: Loss) -> Leaves:
+        return Leaves(by_curvature=True)
+
+    def _score_factor(self) -> float:
+        return 2.0 if self._n_raw() == 1 else 1.0

@@ -1,0 +1,319 @@
+"""`LeafwiseBoostingClassifier` and `LeafwiseBoostingRegressor`: the mechanism of LightGBM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from vtree.ensembles.system import Goss, System
+from vtree.errors import InputError
+from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosting import BoostingEstimator
+from vtree.estimators.forest import keep
+from vtree.estimators.limits import CONSTRAINTS
+from vtree.histogram import DEFAULT_BUDGET
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss
+from vtree.sampling import Columns
+
+_SHARE = [Interval(Real, 0.0, 1.0, closed="right")]
+_FROM_ZERO = [Interval(Real, 0.0, None, closed="left")]
+
+_COMMON: dict[str, list[Any]] = {
+    **{
+        name: CONSTRAINTS[name]
+        for name in (
+            "random_state",
+            "max_bins",
+            "categorical_features",
+            "unknown_categories",
+            "min_samples_category",
+            "device",
+            "n_jobs",
+            "histogram_budget",
+        )
+    },
+    "num_leaves": [Interval(Integral, 2, None, closed="left")],
+    "max_depth": [Interval(Integral, -1, None, closed="left"), None],
+    "learning_rate": [Interval(Real, 0.0, None, closed="left")],
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "data_sample_strategy": [StrOptions({"bagging", "goss"})],
+    "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "min_split_gain": _FROM_ZERO,
+    "min_child_weight": _FROM_ZERO,
+    "min_child_samples": [Interval(Integral, 1, None, closed="left")],
+    "subsample": _SHARE,
+    "subsample_freq": [Interval(Integral, 0, None, closed="left")],
+    "colsample_bytree": _SHARE,
+    "colsample_bynode": _SHARE,
+    "reg_alpha": _FROM_ZERO,
+    "reg_lambda": _FROM_ZERO,
+    "extra_trees": ["boolean"],
+    "monotone_constraints": ["array-like", dict, None],
+    "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
+    "eval_metric": [str, callable, None],
+    "importance_type": [StrOptions({"split", "gain"})],
+    "warm_start": ["boolean"],
+}
+
+
+class LeafwiseBoosting(BoostingEstimator):
+    """Base of both; use a derived class."""
+
+    def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
+        goss = self._goss()
+        bagged = goss is None and self.subsample_freq > 0
+        n_raw = self._n_raw()
+        depth = self.max_depth
+        return System(
+            learning_rate=float(self.learning_rate),
+            reg_lambda=float(self.reg_lambda),
+            reg_alpha=float(self.reg_alpha),
+            min_gain=float(self.min_split_gain),
+            min_weight=float(self.min_child_weight),
+            min_rows=int(self.min_child_samples),
+            max_depth=depth if depth is not None and depth > 0 else None,
+            max_leaves=int(self.num_leaves),
+            several=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            subsample=float(self.subsample) if bagged else 1.0,
+            subsample_every=max(1, int(self.subsample_freq)),
+            goss=goss,
+            columns=Columns(float(self.colsample_bytree), 1.0, float(self.colsample_bynode)),
+            random_threshold=bool(self.extra_trees),
+            monotone=self._directions(self.monotone_constraints),
+            min_level_rows=self.min_samples_category,
+            budget=self.histogram_budget,
+        )
+
+    def _goss(self) -> Goss | None:
+        if self.data_sample_strategy != "goss":
+            return None
+        if self.top_rate + self.other_rate > 1.0:
+            raise InputError(
+                f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of the same "
+                "rows; their sum may be 1 at most"
+            )
+        rate = float(self.learning_rate)
+        warm_up = int(1.0 / rate) if rate > 0.0 else 0
+        return Goss(float(self.top_rate), float(self.other_rate), warm_up)
+
+    def _importance_type(self) -> str:
+        return "weight" if self.importance_type == "split" else "total_gain"
+
+    def _own_terms(self) -> Callable[..., Any] | None:
+        return self.objective if callable(self.objective) else None
+
+
+class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
+    """Boosting of trees grown best leaf first (LightGBM's mechanism) for real targets.
+
+    Parameters
+    ----------
+    num_leaves : int
+        The most leaves of a tree: the leaf with the largest gain is split until there are so many.
+    max_depth : int or None
+        −1, 0 and None: no limit.
+    learning_rate : float
+        What each tree's answers are multiplied by.
+    n_estimators : int
+        Rounds.
+    objective : str or function
+        "squared_error", "absolute_error", "huber" (`alpha` is where it goes straight), "quantile"
+        (`alpha` is its level), "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or
+        objective(y, raw) -> (gradient, hessian), each of the shape of raw.
+    data_sample_strategy : "bagging" or "goss"
+        "goss": after 1 / `learning_rate` rounds, the `top_rate` of the rows with the largest
+        derivatives are kept, and of the others `other_rate` are drawn and count for all of them.
+    top_rate, other_rate : float
+    min_split_gain, min_child_weight : float
+        What a split must gain, and the least sum of second derivatives of a leaf.
+    min_child_samples : int
+        The fewest rows of a leaf.
+    subsample : float
+        The share of the rows that are drawn every `subsample_freq` rounds.
+    subsample_freq : int
+        0: `subsample` is not used.
+    colsample_bytree, colsample_bynode : float
+        The shares of the features that a tree and a node draw.
+    reg_alpha, reg_lambda : float
+        Penalties of leaves by their sizes and by their squares.
+    extra_trees : bool
+        One random threshold a feature instead of the best.
+    monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+    early_stopping_rounds : int, optional
+        Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
+        up to the best one.
+    eval_metric : "rmse", "mae", function (y, prediction) -> number, or None for the loss
+    importance_type : "split" or "gain"
+    warm_start : bool
+        Go on from the trees there are; the result is that of one uninterrupted fit.
+    random_state, max_bins, categorical_features, unknown_categories, min_samples_category, device,
+    n_jobs, histogram_budget
+        As in `DecisionTreeRegressor`.
+
+    Attributes
+    ----------
+    grown_ : `vtree.tree.Tree`, all trees
+    start_ : (1,) the raw prediction before all trees
+    evals_result_, best_iteration_, best_score_ : what `eval_set` told
+    feature_importances_ : (F,)
+    n_estimators_, n_features_in_ : int
+
+    References
+    ----------
+    Ke et al., LightGBM: a highly efficient gradient boosting decision tree, NeurIPS 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from vtree import LeafwiseBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LeafwiseBoostingRegressor(n_estimators=50, num_leaves=8).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.73
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_COMMON,
+        "objective": [StrOptions(set(REGRESSION)), callable],
+        "alpha": [Interval(Real, 0.0, None, closed="neither")],
+        "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        num_leaves: int = 31,
+        max_depth: int | None = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        objective: Any = "squared_error",
+        data_sample_strategy: str = "bagging",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        colsample_bynode: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        extra_trees: bool = False,
+        alpha: float = 0.9,
+        tweedie_variance_power: float = 1.5,
+        monotone_constraints: Any = None,
+        early_stopping_rounds: int | None = None,
+        eval_metric: Any = None,
+        importance_type: str = "split",
+        warm_start: bool = False,
+        random_state: Any = None,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        min_samples_category: int = 1,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        keep(self, locals())
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
+
+    def _loss(self) -> Loss:
+        if callable(self.objective):
+            return REGRESSION["squared_error"]
+        loss = REGRESSION[self.objective]
+        if self.objective == "quantile" and self.alpha >= 1.0:
+            raise InputError(f"alpha={self.alpha} is no level of a quantile; it lies below 1")
+        if self.objective in ("quantile", "huber"):
+            return loss._replace(numbers=(float(self.alpha),))
+        if self.objective == "tweedie":
+            return loss._replace(numbers=(float(self.tweedie_variance_power),))
+        return loss
+
+
+class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
+    """Boosting of trees grown best leaf first (LightGBM's mechanism) for classes.
+
+    Two classes have one tree a round, K > 2 classes K trees, grown together. See
+    `LeafwiseBoostingRegressor` for parameters that are not listed.
+
+    Parameters
+    ----------
+    objective : None or function
+        None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
+    class_weight : dict, "balanced" or None
+    scale_pos_weight : float
+        What rows of the second of two classes weigh.
+    eval_metric : "logloss", "error", "auc" (of two), function (y, shares) -> number, or None
+
+    References
+    ----------
+    Ke et al., LightGBM: a highly efficient gradient boosting decision tree, NeurIPS 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vtree import LeafwiseBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LeafwiseBoostingClassifier(n_estimators=10, num_leaves=4).fit(X, y)
+    >>> model.predict(X[:3]), round(model.score(X, y), 3)
+    (array([0, 0, 0]), 0.967)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_COMMON,
+        "objective": [callable, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        num_leaves: int = 31,
+        max_depth: int | None = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        objective: Any = None,
+        class_weight: Any = None,
+        scale_pos_weight: float = 1.0,
+        data_sample_strategy: str = "bagging",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        colsample_bynode: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        extra_trees: bool = False,
+        monotone_constraints: Any = None,
+        early_stopping_rounds: int | None = None,
+        eval_metric: Any = None,
+        importance_type: str = "split",
+        warm_start: bool = False,
+        random_state: Any = None,
+        max_bins: int | None = 255,
+        categorical_features: Any = "from_dtype",
+        unknown_categories: str = "missing",
+        min_samples_category: int = 1,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        histogram_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        keep(self, locals())
+
+    fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
+
+    def _loss(self) -> Loss:
+        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]

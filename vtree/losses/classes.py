@@ -1,0 +1,116 @@
+"""Losses of classes: the log-loss of two classes, and of several.
+
+Of two classes one raw prediction says the log-odds of the second; of K classes there are K, and
+their shares are exp raw_k / Σ exp raw.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.elementary import choose, exp, log
+from vtree.losses.exact import exact_mean
+from vtree_kernels.elementwise import elementwise
+
+Floats = NDArray[np.float64]
+
+_LEAST_SHARE = 1e-16
+
+
+def logistic_terms(raw: Any, y: Any) -> Any:
+    """Return the derivatives p − y and p (1 − p) of log(1 + exp raw) − y raw, and it.
+
+    y is 0 or 1.
+    """
+    size = choose(raw < 0.0, -raw, raw)
+    small = exp(-size)  # never overflows
+    share = choose(raw < 0.0, small, 1.0 + 0.0 * raw) / (1.0 + small)
+    loss = choose(raw > 0.0, raw, 0.0 * raw) + log(1.0 + small) - y * raw
+    return share - y, small / ((1.0 + small) * (1.0 + small)), loss
+
+
+def logistic_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
+    """Return the log-odds of the second class."""
+    return logit(exact_mean(y, weight))
+
+
+def logit(share: float) -> float:
+    """Return the log-odds of a share, of 0 and 1 as if it were 1e-16 off."""
+    share = min(max(share, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
+    return float(log(np.asarray([share / (1.0 - share)]))[0])
+
+
+def logistic_link(raw: Floats) -> Floats:
+    """Return the shares of both classes, (N, 2), from log-odds (N, 1)."""
+    (share,) = elementwise(raw[:, 0].copy(), (), (), _share, 1)
+    return np.stack([1.0 - share, share], axis=1)
+
+
+def _share(raw: Any) -> Any:
+    small = exp(choose(raw < 0.0, raw, -raw))
+    return (choose(raw < 0.0, small, 1.0 + 0.0 * raw) / (1.0 + small),)
+
+
+def multinomial_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
+    """Return the logarithm of the share of class numbers[0]."""
+    share = exact_mean((y == numbers[0]).astype(np.float64), weight)
+    return float(log(np.asarray([max(share, _LEAST_SHARE)]))[0])
+
+
+def multinomial_link(raw: Floats) -> Floats:
+    """Return the shares of K classes, (N, K)."""
+    largest, total = _denominator(raw)
+    shares = [
+        elementwise(raw[:, k].copy(), (largest, total), (), _class_share, 1)[0]
+        for k in range(raw.shape[1])
+    ]
+    return np.stack(shares, axis=1)
+
+
+def multinomial_terms(raw: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the derivatives of log Σ exp raw − raw_y, and it."""
+    largest, total = _denominator(raw)
+    own = raw[np.arange(y.size), y.astype(np.int64)]
+    (loss,) = elementwise(own, (largest, total), (), _class_loss, 1)
+    return *_derivatives(raw, y, largest, total), loss
+
+
+def multinomial_derivatives(raw: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return p_k − [y = k] and p_k (1 − p_k), each (N, K).
+
+    Systems multiply the second derivatives by factors of their own.
+    """
+    return _derivatives(raw, y, *_denominator(raw))
+
+
+def _derivatives(raw: Floats, y: Floats, largest: Floats, total: Floats) -> tuple[Floats, Floats]:
+    gradient, hessian = np.empty(raw.shape), np.empty(raw.shape)
+    for k in range(raw.shape[1]):
+        (share,) = elementwise(raw[:, k].copy(), (largest, total), (), _class_share, 1)
+        gradient[:, k] = share - (y == k)
+        hessian[:, k] = share * (1.0 - share)
+    return gradient, hessian
+
+
+def _denominator(raw: Floats) -> tuple[Floats, Floats]:
+    """Return (largest raw prediction, Σ exp(raw − largest)) of each row, summed in class order."""
+    largest = raw.max(axis=1)
+    total = np.zeros(largest.shape)
+    for k in range(raw.shape[1]):
+        (total,) = elementwise(raw[:, k].copy(), (largest, total), (), _added, 1)
+    return largest, total
+
+
+def _added(raw: Any, largest: Any, total: Any) -> Any:
+    return (total + exp(raw - largest),)
+
+
+def _class_share(raw: Any, largest: Any, total: Any) -> Any:
+    return (exp(raw - largest) / total,)
+
+
+def _class_loss(raw: Any, largest: Any, total: Any) -> Any:
+    return (log(total) - (raw - largest),)

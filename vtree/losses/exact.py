@@ -1,0 +1,90 @@
+"""Means and quantiles that do not depend on the order of the rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_SUM_BITS = 53
+
+
+class Terms(NamedTuple):
+    """Losses and derivatives of N rows and K raw predictions."""
+
+    gradient: Floats  # (N, K)
+    hessian: Floats  # (N, K)
+    loss: Floats  # (N,), empty where only derivatives were asked for
+
+
+def exact_mean(values: Floats, weight: Integers | None) -> float:
+    """Return the weighted mean of values (N,), N at least 1.
+
+    The sum is one of integers; weight (N,): whole numbers with a sum below 2^53, None for ones.
+    Repeating a row and weighing it are the same while the weights sum to less than 2^26.
+    """
+    total = values.size if weight is None else int(weight.sum())
+    whole, unit = whole_numbers(values, weight, values.size, total)
+    return float(whole.sum()) / total * unit
+
+
+def whole_numbers(
+    values: Floats, weight: Integers | None, n_rows: int, total: int
+) -> tuple[Integers, float]:
+    """Return (weighted values as whole numbers (R,), what one of them stands for).
+
+    No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53.
+    """
+    reach = float(np.abs(values).max(initial=0.0))
+    if reach == 0.0:
+        return np.zeros(values.size, dtype=np.int64), 1.0
+    top = int(np.frexp(reach)[1])
+    if weight is None or total.bit_length() <= _SUM_BITS // 2:
+        step = max(top + total.bit_length() - _SUM_BITS, -1022)
+        whole = np.rint(np.ldexp(values, -step)).astype(np.int64)
+        whole = whole if weight is None else whole * weight
+    else:
+        heaviest = int(weight.max()).bit_length()
+        step = max(top + heaviest + n_rows.bit_length() - _SUM_BITS, -1022)
+        whole = np.rint(np.ldexp(values, -step) * weight).astype(np.int64)
+    return whole, float(np.ldexp(1.0, step))
+
+
+def quantile(values: Floats, weight: Integers | None, level: float) -> float:
+    """Return the weighted quantile of values (N,): the least value with `level` of the weight.
+
+    Where that share is reached exactly, it is halfway to the next larger value.
+    """
+    sorting = np.argsort(values, kind="stable")
+    ordered = values[sorting]
+    reached = np.arange(1, values.size + 1) if weight is None else np.cumsum(weight[sorting])
+    wanted = level * float(reached[-1])
+    low = ordered[min(int(np.searchsorted(reached, wanted)), values.size - 1)]
+    high = ordered[min(int(np.searchsorted(reached, wanted, side="right")), values.size - 1)]
+    return float(low) if low == high else float(low / 2.0 + high / 2.0)
+
+
+def segment_quantiles(
+    values: Floats, begin: Integers, weight: Integers | None, level: float
+) -> Floats:
+    """Return the weighted quantiles of consecutive segments of values (N,), as `quantile`'s.
+
+    begin (L,): where segments begin, ascending from 0, none empty.
+    """
+    segment = np.repeat(np.arange(begin.size), np.diff(begin, append=values.size))
+    sorting = np.lexsort((values, segment))
+    ordered = values[sorting]
+    each = np.ones(values.size, dtype=np.int64) if weight is None else weight[sorting]
+    running = np.cumsum(each)
+    reached = running - (running - each)[begin][segment]
+    wanted = level * np.add.reduceat(each, begin).astype(np.float64)[segment]
+    last = np.append(begin[1:], values.size) - 1
+    low = np.minimum(begin + np.add.reduceat((reached < wanted).astype(np.int64), begin), last)
+    high = np.minimum(begin + np.add.reduceat((reached <= wanted).astype(np.int64), begin), last)
+    a, b = ordered[low], ordered[high]
+    middle: Floats = np.where(a == b, a, a / 2.0 + b / 2.0)
+    return middle
