@@ -4,7 +4,14 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from tests.samples import classes
-from vtree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
+from vtree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    NewtonBoostingClassifier,
+    RandomForestClassifier,
+    export_text,
+)
+from vtree.errors import InputError
 
 
 def test_thresholds_and_classes() -> None:
@@ -81,3 +88,25 @@ def test_a_single_leaf() -> None:
 def test_before_fit() -> None:
     with pytest.raises(NotFittedError):
         export_text(DecisionTreeClassifier())
+
+
+def test_a_tree_of_many() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    for number in range(3):
+        lines = export_text(forest, number=number).splitlines()
+        assert lines[0] == f"tree {number} of 3:"
+        assert lines[1].startswith("feature 0 <= 1.50")
+        assert ": class 0 (" in lines[1]
+    with pytest.raises(InputError, match="number=3: the model's 3 trees are 0 … 2"):
+        export_text(forest, number=3)
+
+
+def test_boosting_adds_up_scores() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    model = NewtonBoostingClassifier(n_estimators=2, max_depth=1).fit(X, y)
+    first, left, right = export_text(model, number=1).splitlines()
+    assert first == "tree 1 of 2:"
+    assert left.startswith("feature 0 <= 1.50")
+    assert ": -0." in left
+    assert ": 0." in right

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import sklearn.ensemble
+from sklearn.metrics import r2_score
 
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -54,3 +56,13 @@ class BaggingRegressor(sklearn.ensemble.BaggingRegressor):
 
     def _get_estimator(self) -> Any:
         return DecisionTreeRegressor() if self.estimator is None else self.estimator
+
+    def _set_oob_score(self, X: Any, y: Any) -> None:
+        super()._set_oob_score(X, y)
+        # A row that is in every sample has no answer, and scikit-learn's 0 for it is none.
+        known = np.zeros(len(y), dtype=np.bool_)
+        for rows in self.estimators_samples_:
+            known |= np.bincount(rows, minlength=known.size) == 0
+        if not known.all():
+            self.oob_prediction_ = np.where(known, self.oob_prediction_, np.nan)
+            self.oob_score_ = r2_score(y[known], self.oob_prediction_[known])

@@ -345,7 +345,8 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
                 "to compute any reliable OOB estimates.",
                 stacklevel=4,
             )
-        mean = total / np.maximum(count, 1)[:, None]
+        # A row that is in every sample has no answer, and none is made up for the score.
+        mean = total / np.where(count > 0, count, np.nan)[:, None]
         self._score_out_of_bag(mean, columns, scoring_function)
 
     def _score_out_of_bag(self, mean: Floats, columns: NDArray[Any], score: Any) -> None:

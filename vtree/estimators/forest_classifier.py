@@ -93,8 +93,9 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):
     def _score_out_of_bag(self, mean: Floats, columns: NDArray[Any], score: Any) -> None:
         shares = np.stack(self._split(mean), axis=2)
         self.oob_decision_function_ = shares[:, :, 0] if shares.shape[2] == 1 else shares
-        labels = self._labels(self._split(mean))
-        truth = columns[:, 0] if columns.shape[1] == 1 else columns
+        known = ~np.isnan(mean[:, 0])
+        labels = self._labels(self._split(mean[known]))
+        truth = columns[known, 0] if columns.shape[1] == 1 else columns[known]
         self.oob_score_ = (score or accuracy_score)(truth, labels)
 
     def _labels(self, shares: list[Floats]) -> NDArray[Any]:

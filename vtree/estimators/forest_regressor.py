@@ -62,8 +62,9 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
     def _score_out_of_bag(self, mean: Floats, columns: NDArray[Any], score: Any) -> None:
         single = columns.shape[1] == 1
         self.oob_prediction_ = mean[:, 0] if single else mean
-        truth = columns[:, 0] if single else columns
-        self.oob_score_ = (score or r2_score)(truth, self.oob_prediction_)
+        known = ~np.isnan(mean[:, 0])
+        truth = columns[known, 0] if single else columns[known]
+        self.oob_score_ = (score or r2_score)(truth, self.oob_prediction_[known])
 
     def predict(self, X: Any) -> Array:
         """Return the mean of what the trees predict, (N,) or (N, outputs)."""

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
+from vtree.errors import InputError
 from vtree.explain.intervals import interval_ends
 from vtree.tree import MULTIWAY, Tree, depth
 
 MOST_LEVELS = 8  # category names written out per branch before the rest is counted
 
 
-def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) -> str:
+def export_text(
+    model: Any, *, max_depth: int | None = None, decimals: int = 2, number: int = 0
+) -> str:
     """Return the splits of a fitted tree, indented, with what each leaf predicts.
 
     Above a split by a test of significance stands its adjusted p-value.
@@ -25,6 +28,12 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
     model : a fitted tree estimator
     max_depth : levels to show; None for all
     decimals : of thresholds and values
+    number : which tree of a model of many, from 0; a first line says so
+
+    Raises
+    ------
+    InputError
+        There is no tree of that number.
 
     Examples
     --------
@@ -37,10 +46,15 @@ def export_text(model: Any, *, max_depth: int | None = None, decimals: int = 2) 
     """
     check_is_fitted(model)
     tree: Tree = model.grown_
-    lines = []
+    n_trees = tree.root.size
+    if not 0 <= number < n_trees:
+        raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
+    lines = [f"tree {number} of {n_trees}:"] if n_trees > 1 else []
     depths = depth(tree)
     p_values = getattr(model, "p_values_", None)
-    waiting = [(0, "")]  # (node, the condition on its branch), the next one last
+    waiting = [
+        (int(tree.root[number]), "")
+    ]  # (node, the condition on its branch), the next one last
     while waiting:
         node, condition = waiting.pop()
         level = int(depths[node])
@@ -148,7 +162,8 @@ def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
     classes = getattr(model, "classes_", None)
     value = tree.value[node]
     rows = "row" if n_rows == 1 else "rows"
-    if classes is None:
+    scores = not isinstance(classes, list) and value.size == 1 and classes is not None
+    if classes is None or (scores and len(classes) > 1):  # boosting adds up scores
         numbers = ", ".join(_number(float(each), decimals) for each in value)
         return f"{numbers} ({n_rows} {rows})"
     if isinstance(classes, list):
