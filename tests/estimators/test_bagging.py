@@ -36,3 +36,15 @@ def test_bagging_lowers_the_error_of_one_tree() -> None:
     alone = DecisionTreeClassifier().fit(X[:300], y[:300]).score(X[300:], y[300:])
     model = BaggingClassifier(n_estimators=30, random_state=0).fit(X[:300], y[:300])
     assert model.score(X[300:], y[300:]) >= alone
+
+
+def test_rows_in_every_sample_have_no_out_of_bag_answer() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = X[:, 0] + 1000.0
+    model = BaggingRegressor(n_estimators=2, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="OOB"):
+        model.fit(X, y)
+    known = ~np.isnan(model.oob_prediction_)
+    assert not known.all()
+    assert (model.oob_prediction_[known] > 900.0).all()
+    assert model.oob_score_ > 0.5

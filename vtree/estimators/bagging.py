@@ -64,5 +64,7 @@ class BaggingRegressor(sklearn.ensemble.BaggingRegressor):
         for rows in self.estimators_samples_:
             known |= np.bincount(rows, minlength=known.size) == 0
         if not known.all():
-            self.oob_prediction_ = np.where(known, self.oob_prediction_, np.nan)
-            self.oob_score_ = r2_score(y[known], self.oob_prediction_[known])
+            found = np.array(vars(self)["oob_prediction_"])
+            found[~known] = np.nan
+            self.oob_prediction_ = found
+            self.oob_score_ = r2_score(y[known], found[known])
