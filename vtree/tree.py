@@ -169,34 +169,30 @@ def joined(trees: list[Tree]) -> Tree:
 
 def one_tree(tree: Tree, number: int) -> Tree:
     """Return tree `number` alone, of trees whose nodes stand together, as after `canonical`."""
-    ends = np.append(tree.root, tree.feature.size)
-    begin, end = int(ends[number]), int(ends[number + 1])
-    own = {
-        name: array[begin:end]
-        for name, array in tree._asdict().items()
-        if name not in ("root", "branch_map")
-    }
-    offset = own["map_offset"]
-    mapped = offset[offset >= 0]
-    first = int(mapped.min(initial=tree.branch_map.size))
-    later = tree.map_offset[end:]
-    stop = int(later[later >= 0].min(initial=tree.branch_map.size)) if mapped.size else first
-    own["map_offset"] = np.where(offset >= 0, offset - first, -1)
-    own["first_child"] = np.where(own["first_child"] >= 0, own["first_child"] - begin, -1).astype(
-        np.int32
-    )
-    return Tree(**own, branch_map=tree.branch_map[first:stop], root=np.zeros(1, dtype=np.int32))
+    return _some_trees(tree, number, number + 1)
 
 
 def first_trees(tree: Tree, count: int) -> Tree:
     """Return the first trees of several whose nodes stand tree after tree."""
-    if count >= tree.root.size:
-        return tree
-    end = int(tree.root[count])
-    later = tree.map_offset[end:]
-    maps = int(later[later >= 0].min(initial=tree.branch_map.size))
-    own = {name: array[:end] for name, array in tree._asdict().items()}
-    own["root"], own["branch_map"] = tree.root[:count], tree.branch_map[:maps]
+    return tree if count >= tree.root.size else _some_trees(tree, 0, count)
+
+
+def _some_trees(tree: Tree, first: int, last: int) -> Tree:
+    ends = np.append(tree.root, tree.feature.size)
+    begin, end = int(ends[first]), int(ends[last])
+    own = {name: array[begin:end] for name, array in tree._asdict().items()}
+    offset = own["map_offset"]
+    # Maps lie back to back in the order of their nodes.
+    unmapped = tree.branch_map.size
+    from_map, to_map = (
+        int(later[later >= 0].min(initial=unmapped))
+        for later in (tree.map_offset[begin:], tree.map_offset[end:])
+    )
+    own["map_offset"] = np.where(offset >= 0, offset - from_map, -1)
+    below = own["first_child"]
+    own["first_child"] = np.where(below >= 0, below - begin, -1).astype(np.int32)
+    own["root"] = (tree.root[first:last] - begin).astype(np.int32)
+    own["branch_map"] = tree.branch_map[from_map:to_map]
     return Tree(**own)
 
 
