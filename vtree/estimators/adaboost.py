@@ -81,7 +81,7 @@ class _Boosted:
         _refuse_negative(sample_weight, y)
         with threads(thread_count(tree.n_jobs)), working(tree.device, X, release=True):
             data = template._prepare(X, y, sample_weight)
-            template._remember(X, data)
+            template._remember(X, data.schema)
             if data.targets.layout.outputs > 1:
                 raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
             weight = np.ones(data.values.shape[0])

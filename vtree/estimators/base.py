@@ -88,13 +88,13 @@ class TableEstimator(BaseEstimator):
         except InvalidParameterError as error:
             raise ParameterError(str(error)) from None
 
-    def _remember(self, X: Any, data: Prepared) -> None:
+    def _remember(self, X: Any, schema: Schema) -> None:
         with own_errors("X"):
             _check_feature_names(self, X, reset=True)
-        if not hasattr(self, "feature_names_in_") and data.schema.names is not None:
-            self.feature_names_in_ = np.asarray(data.schema.names, dtype=object)
-        self.n_features_in_ = len(data.schema.levels)
-        self.schema_ = data.schema
+        if not hasattr(self, "feature_names_in_") and schema.names is not None:
+            self.feature_names_in_ = np.asarray(schema.names, dtype=object)
+        self.n_features_in_ = len(schema.levels)
+        self.schema_ = schema
         self.max_features_ = feature_count(self.max_features, self.n_features_in_)
 
     def _read(self, X: Any) -> tuple[Array, Schema]:
@@ -112,6 +112,10 @@ class TableEstimator(BaseEstimator):
     def _encode(self, X: Any) -> Array:
         """Read a table to predict from; where the engine works."""
         check_is_fitted(self)
+        return self._encode_known(X)
+
+    def _encode_known(self, X: Any) -> Array:
+        """Read a table by the schema of the training one, fitted or not yet."""
         self._check_names(X)
         values = encode_table(
             X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
@@ -186,7 +190,7 @@ class TreeEstimator(TableEstimator):
             working(self.device, X, release=True),
         ):
             data = self._prepare(X, y, sample_weight)
-            self._remember(X, data)
+            self._remember(X, data.schema)
             tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.
             self.grown_ = prune_cost_complexity(tree, self.ccp_alpha) if self.ccp_alpha else tree

@@ -19,22 +19,21 @@ from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
 from vtree.errors import InputError, InputTypeError
 from vtree.estimators.base import (
-    Prepared,
     TableEstimator,
     kept_rows,
     n_levels_of,
     thread_count,
     unchanged_on_error,
 )
-from vtree.estimators.devices import answer, place, working
+from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import EvalSet, Watch
 from vtree.estimators.monotone import monotone_directions
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
 from vtree.losses.own import own_terms
 from vtree.predict import leaves
-from vtree.tables import Schema, encode_table
-from vtree.targets import quantise_weights, real_targets
+from vtree.tables import Schema
+from vtree.targets import quantise_weights
 from vtree.tree import Tree, depth, joined
 from vtree_kernels import threads
 
@@ -144,12 +143,10 @@ class BoostingEstimator(TableEstimator):
     def _trained_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Training, Schema]:
         values, schema = self._read(X)
         target, weight = self._target_of(y, sample_weight, values.shape[0])
-        n_rows = target.size
         values, kept = kept_rows(values, weight)
         target = target[kept]
         whole, unit = quantise_weights(None if weight is None else weight[kept], target.size)
-        targets = real_targets(target[:, None], None)
-        self._remember(X, Prepared(values, schema, targets, n_rows, float(n_rows), kept))
+        self._remember(X, schema)
         bins = bin_table(
             values,
             n_levels_of(schema),
@@ -212,11 +209,7 @@ class BoostingEstimator(TableEstimator):
         ]
 
     def _eval_set(self, X: Any, y: Any, weight: Any) -> EvalSet:
-        self._check_names(X)
-        table = encode_table(
-            X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
-        )
-        values = place(table, self.device)
+        values = self._encode_known(X)
         target = self._known_target(y)
         if target.size != values.shape[0]:
             raise InputError(

@@ -209,7 +209,7 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
         weight = self._row_weights(columns, sample_weight)
         self._sample_weight = weight
         data = template._prepare(X, y, None if self.bootstrap else weight)
-        template._remember(X, data)
+        template._remember(X, data.schema)
         self._n_samples_bootstrap = None
         if self.bootstrap:
             size = sample_size(self._n_samples, self.max_samples, weight)
