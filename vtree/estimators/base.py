@@ -409,6 +409,13 @@ def thread_count(n_jobs: int | None) -> int | None:
     return max(1, available_threads() + 1 + n_jobs)
 
 
+def keep(estimator: BaseEstimator, parameters: dict[str, Any]) -> None:
+    """Store the parameters of `__init__`, its `locals()`, under their own names."""
+    for name, value in parameters.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Give back all attributes if what is inside fails."""

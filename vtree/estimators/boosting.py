@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.arrays import Array
@@ -27,6 +29,7 @@ from vtree.estimators.base import (
 )
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import EvalSet, Watch
+from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.monotone import monotone_directions
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
@@ -38,6 +41,41 @@ from vtree.tree import Tree, depth, joined
 from vtree_kernels import threads
 
 Floats = NDArray[np.float64]
+
+SHARE = [Interval(Real, 0.0, 1.0, closed="right")]
+FROM_ZERO = [Interval(Real, 0.0, None, closed="left")]
+
+BOOSTING_CONSTRAINTS: dict[str, list[Any]] = {
+    **{
+        name: CONSTRAINTS[name]
+        for name in (
+            "random_state",
+            "max_bins",
+            "categorical_features",
+            "unknown_categories",
+            "min_samples_category",
+            "device",
+            "n_jobs",
+            "histogram_budget",
+        )
+    },
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "learning_rate": FROM_ZERO,
+    "subsample": SHARE,
+    "warm_start": ["boolean"],
+}
+# Of the systems that grow by second derivatives.
+NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
+    **BOOSTING_CONSTRAINTS,
+    "reg_lambda": FROM_ZERO,
+    "reg_alpha": FROM_ZERO,
+    "min_child_weight": FROM_ZERO,
+    "colsample_bytree": SHARE,
+    "colsample_bynode": SHARE,
+    "monotone_constraints": ["array-like", dict, None],
+    "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
+    "eval_metric": [str, callable, None],
+}
 
 _MOST_SEED = np.iinfo(np.int32).max
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import (
-    BaseEstimator,
     MultiOutputMixin,
     is_classifier,
 )
@@ -79,13 +78,6 @@ def warn_of_column(y: Any) -> None:
             DataConversionWarning,
             stacklevel=4,
         )
-
-
-def keep(estimator: BaseEstimator, parameters: dict[str, Any]) -> None:
-    """Store the parameters of `__init__`, its `locals()`, under their own names."""
-    for name, value in parameters.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
 
 
 def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | None) -> int:

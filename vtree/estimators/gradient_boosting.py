@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
+from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
-from vtree.estimators.boosting import BoostingEstimator
-from vtree.estimators.forest import keep
+from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.limits import CONSTRAINTS, feature_count
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
@@ -26,6 +26,7 @@ from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
 Floats = NDArray[np.float64]
 
 _COMMON: dict[str, list[Any]] = {
+    **BOOSTING_CONSTRAINTS,
     **{
         name: CONSTRAINTS[name]
         for name in (
@@ -37,20 +38,8 @@ _COMMON: dict[str, list[Any]] = {
             "max_features",
             "max_leaf_nodes",
             "monotonic_cst",
-            "random_state",
-            "max_bins",
-            "categorical_features",
-            "unknown_categories",
-            "min_samples_category",
-            "device",
-            "n_jobs",
-            "histogram_budget",
         )
     },
-    "learning_rate": [Interval(Real, 0.0, None, closed="left")],
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
-    "warm_start": ["boolean"],
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0.0, None, closed="left")],

@@ -11,53 +11,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.ensembles.system import Goss, System
 from vtree.errors import InputError
+from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
-from vtree.estimators.boosting import BoostingEstimator
-from vtree.estimators.forest import keep
-from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
 from vtree.sampling import Columns
 
-_SHARE = [Interval(Real, 0.0, 1.0, closed="right")]
-_FROM_ZERO = [Interval(Real, 0.0, None, closed="left")]
-
 _COMMON: dict[str, list[Any]] = {
-    **{
-        name: CONSTRAINTS[name]
-        for name in (
-            "random_state",
-            "max_bins",
-            "categorical_features",
-            "unknown_categories",
-            "min_samples_category",
-            "device",
-            "n_jobs",
-            "histogram_budget",
-        )
-    },
+    **NEWTON_CONSTRAINTS,
     "num_leaves": [Interval(Integral, 2, None, closed="left")],
     "max_depth": [Interval(Integral, -1, None, closed="left"), None],
-    "learning_rate": [Interval(Real, 0.0, None, closed="left")],
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "data_sample_strategy": [StrOptions({"bagging", "goss"})],
     "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
     "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "min_split_gain": _FROM_ZERO,
-    "min_child_weight": _FROM_ZERO,
+    "min_split_gain": FROM_ZERO,
     "min_child_samples": [Interval(Integral, 1, None, closed="left")],
-    "subsample": _SHARE,
     "subsample_freq": [Interval(Integral, 0, None, closed="left")],
-    "colsample_bytree": _SHARE,
-    "colsample_bynode": _SHARE,
-    "reg_alpha": _FROM_ZERO,
-    "reg_lambda": _FROM_ZERO,
     "extra_trees": ["boolean"],
-    "monotone_constraints": ["array-like", dict, None],
-    "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
-    "eval_metric": [str, callable, None],
     "importance_type": [StrOptions({"split", "gain"})],
-    "warm_start": ["boolean"],
 }
 
 

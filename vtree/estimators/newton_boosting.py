@@ -11,51 +11,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.ensembles.system import System
 from vtree.errors import InputError
+from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
-from vtree.estimators.boosting import BoostingEstimator
-from vtree.estimators.forest import keep
-from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
 from vtree.sampling import Columns
 
-_SHARE = [Interval(Real, 0.0, 1.0, closed="right")]
-_FROM_ZERO = [Interval(Real, 0.0, None, closed="left")]
-
 _COMMON: dict[str, list[Any]] = {
-    **{
-        name: CONSTRAINTS[name]
-        for name in (
-            "random_state",
-            "max_bins",
-            "categorical_features",
-            "unknown_categories",
-            "min_samples_category",
-            "device",
-            "n_jobs",
-            "histogram_budget",
-        )
-    },
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "learning_rate": [Interval(Real, 0.0, None, closed="left")],
+    **NEWTON_CONSTRAINTS,
     "max_depth": [Interval(Integral, 0, None, closed="left"), None],
     "max_leaves": [Interval(Integral, 0, None, closed="left")],
     "grow_policy": [StrOptions({"depthwise", "lossguide"})],
-    "reg_lambda": _FROM_ZERO,
-    "reg_alpha": _FROM_ZERO,
-    "gamma": _FROM_ZERO,
-    "min_child_weight": _FROM_ZERO,
-    "max_delta_step": _FROM_ZERO,
-    "subsample": _SHARE,
-    "colsample_bytree": _SHARE,
-    "colsample_bylevel": _SHARE,
-    "colsample_bynode": _SHARE,
+    "gamma": FROM_ZERO,
+    "max_delta_step": FROM_ZERO,
+    "colsample_bylevel": SHARE,
     "base_score": [Real, None],
-    "monotone_constraints": ["array-like", dict, None],
-    "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
-    "eval_metric": [str, callable, None],
     "importance_type": [StrOptions({"gain", "cover", "weight", "total_gain", "total_cover"})],
-    "warm_start": ["boolean"],
 }
 
 

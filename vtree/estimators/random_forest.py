@@ -8,7 +8,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Hidden, StrOptions
 
 from vtree.criteria import CLASSIFICATION
-from vtree.estimators.forest import FOREST_CONSTRAINTS, ForestEstimator, keep
+from vtree.estimators.base import keep
+from vtree.estimators.forest import FOREST_CONSTRAINTS, ForestEstimator
 from vtree.estimators.forest_classifier import VOTING, ForestClassifier
 from vtree.estimators.forest_regressor import ForestRegressor, warn_of_friedman
 from vtree.histogram import DEFAULT_BUDGET
