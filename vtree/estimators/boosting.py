@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import EvalSet, Watch
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.monotone import monotone_directions
+from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
 from vtree.losses.own import own_terms
@@ -63,6 +64,7 @@ BOOSTING_CONSTRAINTS: dict[str, list[Any]] = {
     "learning_rate": FROM_ZERO,
     "subsample": SHARE,
     "warm_start": ["boolean"],
+    "verbose": ["verbose"],
 }
 # Of the systems that grow by second derivatives.
 NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
@@ -80,7 +82,17 @@ NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
 _MOST_SEED = np.iinfo(np.int32).max
 
 
-class BoostingEstimator(TableEstimator):
+class Rounds(NamedTuple):
+    """What rounds of boosting start from."""
+
+    training: Training
+    system: System
+    sums: Floats  # (N, K) what `before` says of the training rows; the rounds to come add to it
+    watch: Watch
+    before: Tree | None  # trees of earlier rounds
+
+
+class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     """Base of boosting; use a derived class."""
 
     max_features = None  # `_remember` asks; boosting draws columns by other parameters
@@ -175,7 +187,8 @@ class BoostingEstimator(TableEstimator):
             weights = training.weights
             total = weights.total * weights.unit
             system = self._system(len(schema.levels), weights.n_rows, total)
-            self._train(training, system, sums, sets, before)
+            rounds = Rounds(training, system, sums, Watch(self, sets), before)
+            self._train(rounds, X, y, sample_weight)
         return self
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Training, Schema]:
@@ -260,32 +273,46 @@ class BoostingEstimator(TableEstimator):
             )
         return EvalSet(values, target, own, np.zeros((0, 0)))
 
-    def _train(
-        self,
-        training: Training,
-        system: System,
-        sums: Floats,
-        sets: list[EvalSet],
-        before: Tree | None,
-    ) -> None:
-        done = 0 if before is None else before.root.size // self._n_raw()
-        trees = [] if before is None else [before]
-        earlier = vars(self).get("train_score_", np.empty(0)) if before is not None else np.empty(0)
+    @with_callbacks
+    def _train(self, run: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
+        """Grow all rounds, and tell of them."""
+        trees = [] if run.before is None else [run.before]
+        done = sum(tree.root.size for tree in trees) // self._n_raw()
+        wanted = self._rounds_wanted()
+        given = {"X": X, "y": y, "sample_weight": sample_weight}
+        with reported(self, "round", wanted, done=done, **given) as report:
+            scores = self._grow(run, trees, range(done, wanted), report)
+            self.grown_ = joined(trees)
+            if self._keeps_scores:
+                earlier = vars(self).get("train_score_", np.empty(0)) if done else np.empty(0)
+                factor = self._score_factor()
+                self.train_score_ = np.append(earlier, np.asarray(scores) * factor)
+            run.watch.tell(self)
+
+    def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> list[float]:
+        """Append the trees of the rounds `numbers`; return the mean loss after each, if kept."""
         scores: list[float] = []
-        watch = Watch(self, sets)
-        rounds = boost(training, system._replace(seed=self._seed), self.start_, sums, done)
-        for number in range(done, self._rounds_wanted()):
+        system = run.system._replace(seed=self._seed)
+        rounds = boost(run.training, system, self.start_, run.sums, numbers.start)
+
+        def loss() -> float:
+            loss = self._losses(self.start_ + run.sums, run.training)
+            return exact_mean(loss, run.training.weights.whole)
+
+        for number in numbers:
+            report.begin()
             tree = next(rounds)
             trees.append(tree)
             if self._keeps_scores:
-                loss = self._losses(self.start_ + sums, training)
-                scores.append(exact_mean(loss, training.weights.whole))
-            if watch.should_stop(tree, number):
+                scores.append(loss())
+            stop = run.watch.should_stop(tree, number)
+            asked = report.end(
+                metrics=lambda: run.watch.latest() or {"loss": loss()},
+                attributes=lambda: {"grown_": joined(trees)},
+            )
+            if stop or asked:
                 break
-        self.grown_ = joined(trees)
-        if self._keeps_scores:
-            self.train_score_ = np.append(earlier, np.asarray(scores) * self._score_factor())
-        watch.tell(self)
+        return scores
 
     def _losses(self, raw: Floats, training: Training) -> Floats:
         """Return the loss of each row, (N,)."""

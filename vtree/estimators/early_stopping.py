@@ -55,6 +55,13 @@ class Watch:
             self.best, self.best_round = last, number
         return number - self.best_round >= self.patience
 
+    def latest(self) -> dict[str, float]:
+        """Return what the metric said of each set last."""
+        return {
+            f"validation_{number} {self.metric.name}": own[-1]
+            for number, own in enumerate(self.history)
+        }
+
     def tell(self, model: Any) -> None:
         """Leave the history with the model, and the rounds up to the best one alone."""
         if not self.sets:

@@ -162,6 +162,9 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     monotonic_cst : sequence of −1, 0, 1, or dict from names, optional
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
+    verbose : int
+        1: show the round, what the metric says and the time; 2: a line of text for each round
+        where nothing can be drawn.
     n_iter_no_change : int, optional
         Stop after so many rounds in which the loss of a held-out share of the rows,
         `validation_fraction`, fell by no more than `tol`; the trees up to the best one are kept.
@@ -216,6 +219,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         max_leaf_nodes: int | None = None,
         monotonic_cst: Any = None,
         warm_start: bool = False,
+        verbose: int = 0,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
@@ -309,6 +313,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         max_leaf_nodes: int | None = None,
         monotonic_cst: Any = None,
         warm_start: bool = False,
+        verbose: int = 0,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,

@@ -123,6 +123,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     importance_type : "split" or "gain"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
+    verbose : int
+        1: show the round, what the metric says and the time; 2: a line of text for each round
+        where nothing can be drawn.
     random_state, max_bins, categorical_features, unknown_categories, min_samples_category, device,
     n_jobs, histogram_budget
         As in `DecisionTreeRegressor`.
@@ -184,6 +187,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         eval_metric: Any = None,
         importance_type: str = "split",
         warm_start: bool = False,
+        verbose: int = 0,
         random_state: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
@@ -274,6 +278,7 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         eval_metric: Any = None,
         importance_type: str = "split",
         warm_start: bool = False,
+        verbose: int = 0,
         random_state: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",

@@ -107,6 +107,9 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     importance_type : "gain", "cover", "weight", "total_gain" or "total_cover"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
+    verbose : int
+        1: show the round, what the metric says and the time; 2: a line of text for each round
+        where nothing can be drawn.
     random_state, max_bins, categorical_features, unknown_categories, min_samples_category, device,
     n_jobs, histogram_budget
         As in `DecisionTreeRegressor`.
@@ -166,6 +169,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         eval_metric: Any = None,
         importance_type: str = "gain",
         warm_start: bool = False,
+        verbose: int = 0,
         random_state: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
@@ -251,6 +255,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         eval_metric: Any = None,
         importance_type: str = "gain",
         warm_start: bool = False,
+        verbose: int = 0,
         random_state: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
