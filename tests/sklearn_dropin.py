@@ -26,8 +26,10 @@ SWAPPED = {
     "DecisionTreeRegressor": "sklearn.tree",
     "ExtraTreesClassifier": "sklearn.ensemble",
     "ExtraTreesRegressor": "sklearn.ensemble",
+    "IsolationForest": "sklearn.ensemble",
     "RandomForestClassifier": "sklearn.ensemble",
     "RandomForestRegressor": "sklearn.ensemble",
+    "RandomTreesEmbedding": "sklearn.ensemble",
 }
 
 # What in scikit-learn builds on its trees. These reach into Cython objects that

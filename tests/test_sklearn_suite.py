@@ -24,10 +24,11 @@ LEAST_PASSED = {
     "test_tree": 519,
     "test_monotonic_tree": 224,
     "test_forest": 318,
+    "test_iforest": 29,
     "test_bagging": 124,
     "test_weight_boosting": 43,
 }
-_ENSEMBLES = ("test_forest", "test_bagging", "test_weight_boosting")
+_ENSEMBLES = ("test_forest", "test_iforest", "test_bagging", "test_weight_boosting")
 HOME = dict.fromkeys(_ENSEMBLES, "sklearn.ensemble.tests")
 
 # Seconds for one module, which takes scikit-learn's own classes five; most of the

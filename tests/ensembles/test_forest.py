@@ -11,7 +11,14 @@ from tests.fitting import Setting, fit
 from vtree import draws
 from vtree.ensembles import forest as forests
 from vtree.ensembles.forest import Forest, grow_forest
-from vtree.ensembles.samples import Bootstrap, Sample, sample
+from vtree.ensembles.samples import (
+    Bootstrap,
+    Sample,
+    Subsample,
+    drawn_subsample,
+    sample,
+    subsample_of,
+)
 from vtree.tree import Tree, fingerprint, joined, one_tree
 from vtree_kernels import kernels, threads
 
@@ -50,6 +57,7 @@ def _grown(
     n_threads: int = 1,
     most_trees: int | None = None,
     n_trees: int = 5,
+    width: int | None = None,
 ) -> Tree:
     X, y = _data(setting)
     with kernels(mode), threads(n_threads):
@@ -57,6 +65,8 @@ def _grown(
         draw = Bootstrap(80, 80)
 
         def drawn(number: int) -> Sample:
+            if width is not None:
+                return subsample_of(Subsample(80, 60, 4, width, False), int(SEEDS[number]))
             return sample(draw, int(SEEDS[number]))
 
         forest = Forest(
@@ -116,3 +126,29 @@ def test_a_budget_for_one_tree_grows_them_one_by_one(monkeypatch: Any) -> None:
     assert [tree.root.size for tree in grow_forest(forest, KEYS)] == [1, 1, 1, 1, 1]
     monkeypatch.setattr(forests, "_MOST_ROWS", 200)
     assert [tree.root.size for tree in grow_forest(forest, KEYS)] == [3, 2]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_trees_split_by_the_features_that_they_drew(name: str) -> None:
+    setting, subsample = SETTINGS[name], Subsample(80, 60, 4, 2, False)
+    forest = _grown(setting, True, width=2)
+    for number, seed in enumerate(SEEDS.tolist()):
+        used = np.unique(one_tree(forest, number).feature)
+        features, _ = drawn_subsample(subsample, seed)
+        assert set(used.tolist()) - {-1} <= set(features.tolist())
+    for namespace, make in NAMESPACES.items():
+        own = _grown(setting, True, width=2, asarray=make().asarray, mode="reference")
+        assert fingerprint(own) == fingerprint(forest), f"reference on {namespace}"
+
+
+def test_a_tree_of_some_features_is_the_tree_of_their_table() -> None:
+    setting = Setting("gini")
+    X, y = _data(setting)
+    own = one_tree(_grown(setting, True, width=2), 1)
+    features, rows = drawn_subsample(Subsample(80, 60, 4, 2, False), int(SEEDS[1]))
+    rows, features = np.sort(rows), np.sort(features)
+    alone = fit(X[np.ix_(rows, features)], y[rows], setting)
+    split = alone.feature >= 0
+    np.testing.assert_array_equal(own.feature[split], features[alone.feature[split]])
+    for field in ("threshold", "first_child", "n_rows", "value"):
+        np.testing.assert_array_equal(getattr(own, field), getattr(alone, field), err_msg=field)

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble._bagging import _generate_bagging_indices
 
-from vtree.ensembles.samples import Bootstrap, counts_of, drawn_rows, sample
+from vtree.ensembles.samples import (
+    Bootstrap,
+    Subsample,
+    counts_of,
+    drawn_rows,
+    drawn_subsample,
+    sample,
+    subsample_of,
+)
 
 
 def test_a_sample_is_the_distinct_rows_and_how_often_each_was_drawn() -> None:
@@ -44,3 +53,25 @@ def test_balanced_classes_weigh_the_same_within_a_sample() -> None:
     own = sample(Bootstrap(100, 100, balanced=classes), 5)
     weight = np.bincount(classes[own.rows, 0], own.times) * own.unit
     np.testing.assert_allclose(weight, 100 / 3, rtol=1e-4)
+
+
+@pytest.mark.parametrize("replace", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_subsamples_are_those_of_scikit_learns_bagging(replace: bool, weighted: bool) -> None:
+    probability = np.full(30, 1 / 30) if weighted else None
+    subsample = Subsample(30, 12, 7, 4, replace, probability)
+    for seed in (0, 5, 2**31 - 2):
+        theirs = _generate_bagging_indices(seed, False, replace, 7, 30, 4, 12, probability)
+        ours = drawn_subsample(subsample, seed)
+        for own, expected in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(own, expected)
+        sorted_own = subsample_of(subsample, seed)
+        np.testing.assert_array_equal(
+            np.repeat(sorted_own.rows, sorted_own.times), np.sort(theirs[1])
+        )
+        assert sorted_own.features is not None
+        np.testing.assert_array_equal(sorted_own.features, np.sort(theirs[0]))
+
+
+def test_a_subsample_of_all_features_names_none() -> None:
+    assert subsample_of(Subsample(30, 12, 7, 7, False), 0).features is None

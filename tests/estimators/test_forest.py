@@ -1,7 +1,5 @@
 """What all forests share: their trees, their samples, going on, and what they refuse."""
 
-import copy
-import pickle
 from typing import Any
 
 import numpy as np
@@ -42,14 +40,6 @@ def test_a_tree_of_a_forest_is_the_tree_of_its_seed(forest: Any) -> None:
 
 
 @pytest.mark.parametrize("forest", FORESTS)
-def test_predictions_are_the_mean_of_the_trees(forest: Any) -> None:
-    model = forest(5, random_state=0).fit(X, Y)
-    method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
-    mean = np.mean([getattr(tree, method)(X) for tree in model.estimators_], axis=0)
-    np.testing.assert_allclose(getattr(model, method)(X), mean, rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.parametrize("forest", FORESTS)
 @pytest.mark.parametrize("bootstrap", [True, False])
 def test_three_steps_of_warm_start_are_one_fit(forest: Any, bootstrap: bool) -> None:
     once = forest(25, random_state=5, bootstrap=bootstrap, oob_score=bootstrap).fit(X, Y)
@@ -66,15 +56,6 @@ def test_samples_are_those_of_scikit_learn() -> None:
     ours = RandomForestClassifier(6, random_state=11, max_samples=0.5).fit(X, Y)
     theirs = sklearn.ensemble.RandomForestClassifier(6, random_state=11, max_samples=0.5)
     np.testing.assert_array_equal(ours.estimators_samples_, theirs.fit(X, Y).estimators_samples_)
-
-
-@pytest.mark.parametrize("forest", FORESTS)
-def test_copies_answer_alike(forest: Any) -> None:
-    model = forest(3, random_state=0).fit(X, Y)
-    assert len(model.estimators_) == 3  # the views are not part of a copy
-    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        np.testing.assert_array_equal(twin.predict(X), model.predict(X))
-        assert [vtree.digest(tree) for tree in twin] == [vtree.digest(tree) for tree in model]
 
 
 @pytest.mark.parametrize("forest", FORESTS)
@@ -105,17 +86,6 @@ def test_several_outputs(scheme: str, outputs: int) -> None:
         assert (model.predict(X) == y).mean() > 0.9
     else:
         assert model.score(X, y) > 0.7
-
-
-def test_paths_and_leaves_count_from_each_trees_own_root() -> None:
-    model = RandomForestRegressor(4, max_depth=3, random_state=0).fit(*reals())
-    leaf = model.apply(X)
-    indicator, ends = model.decision_path(X)
-    assert indicator.shape == (200, ends[-1])
-    for number, tree in enumerate(model):
-        np.testing.assert_array_equal(leaf[:, number], tree.apply(X))
-        own = indicator[:, ends[number] : ends[number + 1]]
-        np.testing.assert_array_equal(own.toarray(), tree.decision_path(X).toarray())
 
 
 def test_pruning_cuts_every_tree_as_it_would_alone() -> None:

@@ -90,7 +90,7 @@ def _grow_batch(forest: Forest, keys: NDArray[np.uint64], samples: list[Sample])
     if samples:
         rows = np.concatenate([each.rows for each in samples])
         times = np.concatenate([each.times for each in samples])
-        bins = _rows_of_bins(bins, rows)
+        bins = _without_undrawn(_rows_of_bins(bins, rows), samples)
         targets = repeated(targets, rows, times)
         targets = targets._replace(weight_unit=targets.weight_unit * samples[0].unit)
         ends = np.cumsum([each.rows.size for each in samples])
@@ -123,4 +123,32 @@ def _rows_of_bins(bins: Bins, rows: Integers) -> Bins:
     values = bins.values
     if values is not None:
         values = arrays.namespace(values).take(values, arrays.like(rows, values), axis=0)
+    return bins._replace(groups=tuple(groups), values=values)
+
+
+def _without_undrawn(bins: Bins, samples: list[Sample]) -> Bins:
+    """Return the joined table of samples in which features that a tree has not drawn are missing.
+
+    What is missing in all rows of a tree splits none of its nodes.
+    """
+    if all(each.features is None for each in samples):
+        return bins
+    n_features = bins.n_bins.size
+    drawn = np.ones((len(samples), n_features), dtype=np.bool_)
+    for own, each in zip(drawn, samples, strict=True):
+        if each.features is not None:
+            own[:] = False
+            own[each.features] = True
+    kept = np.repeat(drawn, [each.rows.size for each in samples], axis=0)  # (R, F)
+    groups = []
+    for group in bins.groups:
+        xp, own_kept = arrays.namespace(group.codes), kept[:, group.features]
+        nothing = xp.zeros_like(group.codes)
+        codes = xp.where(arrays.like(own_kept, group.codes), group.codes, nothing)
+        groups.append(group._replace(codes=codes))
+    values = bins.values
+    if values is not None:
+        xp = arrays.namespace(values)
+        nothing = xp.full_like(values, xp.nan)
+        values = xp.where(arrays.like(kept, values), values, nothing)
     return bins._replace(groups=tuple(groups), values=values)

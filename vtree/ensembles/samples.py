@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.random import sample_without_replacement
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,6 +34,40 @@ class Sample(NamedTuple):
     rows: Integers  # (R,) distinct, ascending
     times: Integers  # (R,) positive: how often each counts, in units of `unit`
     unit: float = 1.0
+    features: Integers | None = None  # the only ones that may split, ascending; None: all
+
+
+class Subsample(NamedTuple):
+    """How rows and features of trees are drawn by bagging: features first, then rows."""
+
+    n_rows: int  # of the table
+    size: int  # rows a tree
+    n_features: int  # of the table
+    width: int  # features a tree
+    replace: bool  # whether a row may be drawn more than once
+    probability: Floats | None = None  # (N,) of each row, None: all alike
+
+
+def drawn_subsample(subsample: Subsample, seed: int) -> tuple[Integers, Integers]:
+    """Return (features (width,), row numbers (size,)) in the order of the draws."""
+    random = np.random.RandomState(seed)  # noqa: NPY002  (scikit-learn's generator)
+    n_rows, size, n_features, width, replace, probability = subsample
+    features = sample_without_replacement(n_features, width, random_state=random)
+    if probability is not None:
+        rows = random.choice(n_rows, size, replace=replace, p=probability)
+    elif replace:
+        rows = random.randint(0, n_rows, size)
+    else:
+        rows = sample_without_replacement(n_rows, size, random_state=random)
+    return features.astype(np.int64), rows.astype(np.int64)
+
+
+def subsample_of(subsample: Subsample, seed: int) -> Sample:
+    """Return the rows and features of the tree with this seed."""
+    features, drawn = drawn_subsample(subsample, seed)
+    rows, times = np.unique(drawn, return_counts=True)
+    every = subsample.width == subsample.n_features
+    return Sample(rows, times, features=None if every else np.sort(features))
 
 
 def drawn_rows(bootstrap: Bootstrap, seed: int) -> NDArray[np.int32]:

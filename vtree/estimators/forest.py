@@ -1,8 +1,7 @@
-"""What forests share: trees of one kind, grown together, seen one by one in `estimators_`."""
+"""How forests are fitted: samples, trees of one kind grown together, out-of-bag answers."""
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterator
 from numbers import Integral
@@ -11,46 +10,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import (
-    MultiOutputMixin,
-    is_classifier,
-)
+from sklearn.base import MultiOutputMixin, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.out_of_bag import out_of_bag_sums
-from vtree.ensembles.samples import Bootstrap, counts_of, drawn_rows, sample
+from vtree.ensembles.samples import Bootstrap, Sample, counts_of, drawn_rows, sample
 from vtree.errors import InputError
 from vtree.estimators.base import (
     Prepared,
-    TableEstimator,
     TreeEstimator,
     root_keys,
     thread_count,
     unchanged_on_error,
 )
-from vtree.estimators.devices import answer, working
+from vtree.estimators.devices import working
+from vtree.estimators.fitted_forest import FittedForest
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
 from vtree.estimators.targets import as_columns, row_weights
-from vtree.estimators.view import importances, paths
-from vtree.predict import leaves, totals
 from vtree.pruning import prune_cost_complexity
 from vtree.tree import Tree, joined, one_tree
 from vtree_kernels import threads
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-# What a fitted forest has and its trees have not.
-_NOT_OF_TREES = frozenset(
-    ("grown_", "seeds_", "oob_score_", "oob_prediction_", "oob_decision_function_")
-)
 
 _MOST_SEED = np.iinfo(np.int32).max
 
@@ -97,7 +85,7 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
     return size
 
 
-class ForestEstimator(MultiOutputMixin, TableEstimator):
+class ForestEstimator(MultiOutputMixin, FittedForest):
     """Base of forests; use a derived class."""
 
     _tree_class: type[TreeEstimator]
@@ -141,15 +129,20 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
             if seeds.size:
                 grown = list(self._grow(template, data, seeds))
                 self.grown_ = joined(([before] if before is not None else []) + grown)
+                self._keep_views(before)
             elif before is not None:
                 warnings.warn(
                     "Warm-start fitting without increasing n_estimators does not fit new trees.",
                     stacklevel=2,
                 )
-            if self.oob_score and (seeds.size or not hasattr(self, "oob_score_")):
-                self._set_oob_score_and_attributes(data.values, y, self._scorer())
+            self._conclude(data, y, grew=bool(seeds.size))
             del data  # it holds memory of the device
         return self
+
+    def _conclude(self, data: Prepared, y: Any, *, grew: bool) -> None:
+        """Learn what takes the whole forest; grew: whether it has new trees."""
+        if self.oob_score and (grew or not hasattr(self, "oob_score_")):
+            self._set_oob_score_and_attributes(data.values, y, self._scorer())
 
     def _scorer(self) -> Callable[[Any, Any], float] | None:
         return self.oob_score if callable(self.oob_score) else None
@@ -241,14 +234,14 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
         return new
 
     def _grow(self, template: TreeEstimator, data: Prepared, seeds: Integers) -> Iterator[Tree]:
-        bootstrap = self._bootstrap(data)
+        data, own_rows = self._sampled(data, seeds)
         forest = Forest(
             template._bin(data),
             data.targets,
             template._plan(data),
             template._criteria[template.criterion],
             self.max_leaf_nodes,
-            None if bootstrap is None else lambda number: sample(bootstrap, int(seeds[number])),
+            own_rows,
         )
         for tree in grow_forest(forest, root_keys(seeds.tolist())):
             if self.ccp_alpha > 0.0:
@@ -256,6 +249,15 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
                 yield joined([prune_cost_complexity(each, self.ccp_alpha) for each in own])
             else:
                 yield tree
+
+    def _sampled(
+        self, data: Prepared, seeds: Integers
+    ) -> tuple[Prepared, Callable[[int], Sample] | None]:
+        """Return (the table to grow from, tree number → its rows there, None for all of them)."""
+        bootstrap = self._bootstrap(data)
+        if bootstrap is None:
+            return data, None
+        return data, lambda number: sample(bootstrap, int(seeds[number]))
 
     def _bootstrap(self, data: Prepared | None = None) -> Bootstrap | None:
         if not self.bootstrap:
@@ -269,39 +271,6 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
 
     def _balanced(self, data: Prepared | None) -> Integers | None:
         return None
-
-    @property
-    def estimator(self) -> TreeEstimator:
-        """The kind of tree, unfitted."""
-        return self._tree()
-
-    estimator_ = estimator
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The trees, each a fitted estimator of its own, (T,)."""
-        check_is_fitted(self)
-        views = vars(self).get("_views")
-        if views is None or views[0] is not self.grown_:
-            template = self._template()
-            trees = [self._view(template, n) for n in range(self.grown_.root.size)]
-            self._views = views = (self.grown_, trees)
-        return list(views[1])
-
-    def _template(self) -> TreeEstimator:
-        """Return what all trees of `estimators_` have in common."""
-        tree = self._tree()
-        for name, value in vars(self).items():
-            if name.endswith("_") and name not in _NOT_OF_TREES:
-                setattr(tree, name, value)
-        tree.surrogates_ = None
-        return tree
-
-    def _view(self, template: TreeEstimator, number: int) -> TreeEstimator:
-        tree = copy.copy(template)
-        tree.random_state = int(self.seeds_[number])
-        tree.grown_ = one_tree(self.grown_, number)
-        return tree
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
@@ -343,84 +312,3 @@ class ForestEstimator(MultiOutputMixin, TableEstimator):
 
     def _score_out_of_bag(self, mean: Floats, columns: NDArray[Any], score: Any) -> None:
         raise NotImplementedError
-
-    def _voting_tree(self) -> Tree:
-        """Return the trees with what each of their nodes says in a vote."""
-        return self.grown_
-
-    def _mean(self, X: Any) -> Floats:
-        """Return the mean of the trees' votes, (N, K)."""
-        with threads(thread_count(self.n_jobs)), working(self.device, X):
-            values = self._encode(X)
-            tree = self._voting_tree()
-            column = np.zeros(tree.root.size, dtype=np.int64)
-            total = totals(tree, values, tree.value, column, tree.value.shape[1])
-            mean: Floats = arrays.to_numpy(total) / tree.root.size
-            return mean
-
-    def _leaves(self, X: Any) -> Integers:
-        with threads(thread_count(self.n_jobs)), working(self.device, X):
-            leaf = leaves(self.grown_, self._encode(X)).astype(np.int64)
-        return leaf - self.grown_.root
-
-    def apply(self, X: Any) -> Array:
-        """Return the number of the leaf that each row comes to in each tree, (N, T) int64."""
-        return answer(self._leaves(X), X)
-
-    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, Integers]:
-        """Return (nodes each row passes, (N, M) sparse, and each tree's first column (T + 1,))."""
-        leaf = self._leaves(X)
-        trees = [one_tree(self.grown_, number) for number in range(leaf.shape[1])]
-        own = [paths(tree, leaf[:, number]) for number, tree in enumerate(trees)]
-        ends = np.cumsum([0] + [tree.feature.size for tree in trees])
-        return sparse.hstack(own).tocsr(), ends
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Each feature's share of the decrease of impurity, mean over trees, (F,)."""
-        check_is_fitted(self)
-        own = np.stack([importances(tree.grown_, self.n_features_in_) for tree in self.estimators_])
-        several = np.diff(np.append(self.grown_.root, self.grown_.feature.size)) > 1
-        if not several.any():
-            return np.zeros(self.n_features_in_)
-        mean: Floats = own[several].mean(axis=0)
-        return mean / mean.sum() if mean.sum() > 0.0 else mean
-
-    def __len__(self) -> int:  # noqa: D105
-        return len(self.estimators_)
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: D105
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:  # noqa: D105
-        return iter(self.estimators_)
-
-    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a model file holds of a forest besides: header entries, and arrays."""
-        own = {
-            "seeds": self.seeds_,
-            "n_samples": self._n_samples,
-            "n_samples_bootstrap": self._n_samples_bootstrap,
-            "sample_weight": self._sample_weight,
-        }
-        return {"own": own}, {}
-
-    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
-        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
-        saved = header["own"]
-        seeds = np.asarray(saved["seeds"])
-        size, drawn = saved["n_samples"], saved["n_samples_bootstrap"]
-        weight = saved["sample_weight"]
-        if seeds.shape != (self.grown_.root.size,) or seeds.dtype.kind != "i":
-            raise ValueError("a forest needs a seed a tree")
-        if not isinstance(size, int) or not isinstance(drawn, int | None):
-            raise TypeError("the sizes of the samples are no whole numbers")
-        if weight is not None and np.shape(weight) != (size,):
-            raise ValueError("the weights of the rows are of another number")
-        self.seeds_ = seeds.astype(np.int64)
-        self._n_samples, self._n_samples_bootstrap = size, drawn
-        self._sample_weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-
-    def __getstate__(self) -> dict[str, Any]:  # noqa: D105
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_views"}

@@ -1,0 +1,66 @@
+"""What forests without a target share: every node is split at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
+from vtree.estimators.decision_tree import DecisionTreeRegressor
+from vtree.estimators.forest import ForestEstimator
+from vtree.estimators.targets import row_weights
+from vtree.targets import real_targets
+
+Floats = NDArray[np.float64]
+
+
+class RandomTrees(ForestEstimator):
+    """Base of forests that know no target: one random feature a node, cut at a random value.
+
+    Grown as regression trees of a target drawn at random, which decides only what is left open by
+    the draws: to which side missing values and the levels of a category go.
+    """
+
+    _tree_class = DecisionTreeRegressor
+    _splitter = "random"
+
+    criterion = "squared_error"
+    ccp_alpha = 0.0
+    max_leaf_nodes: int | None = None
+    bootstrap = False
+    oob_score = False
+
+    def _check_request(self, y: Any) -> None:
+        pass  # there are no targets, and no samples that contradict others
+
+    def _tree(self) -> TreeEstimator:
+        known = DecisionTreeRegressor().get_params(deep=False)
+        own = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name in known and name not in self._not_of_trees
+        }
+        return DecisionTreeRegressor(**{**own, "splitter": self._splitter, "max_features": 1})
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[TreeEstimator, Prepared]:
+        template = self._tree()
+        values, schema = self._read(X)
+        n_rows = int(values.shape[0])
+        weight = row_weights(sample_weight, None, np.zeros((n_rows, 1)), n_rows)
+        drawn = check_random_state(self.random_state).uniform(size=n_rows)[:, None]
+        own = self._weights_of_trees(weight)
+        values, kept = kept_rows(values, own)
+        targets = real_targets(drawn[kept], None if own is None else own[kept])
+        template.n_outputs_ = 1
+        template._remember(X, schema)
+        self._n_samples, self._sample_weight = n_rows, weight
+        self._n_samples_bootstrap = None
+        total = float(n_rows) if own is None else float(np.sum(own))
+        return template, Prepared(values, schema, targets, n_rows, total, kept)
+
+    def _weights_of_trees(self, weight: Floats | None) -> Floats | None:
+        """Return the weights (N,) that trees are grown on, rather than drawn by."""
+        return weight
