@@ -13,6 +13,7 @@ from vtree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     GradientBoostingRegressor,
+    IsolationForest,
     LeafwiseBoostingClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
@@ -108,6 +109,16 @@ def test_the_same_boosted_model(name: str, cuda: str | int) -> None:
     kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
     own = {"n_estimators": 2, "random_state": 1, **parameters}
     _same(estimator, own, _table(kind), weighted=name == "newton")
+
+
+@on_each
+def test_the_same_isolation_forest(cuda: str | int) -> None:
+    X = np.delete(_table(CLASSES)[0], 3, axis=1)
+    setting: dict[str, Any] = {"n_estimators": 4, "max_features": 2, "random_state": 0}
+    here = IsolationForest(device="cpu", **setting).fit(X)
+    there = IsolationForest(device="cuda", **setting).fit(X)
+    assert digest(there) == digest(here)
+    np.testing.assert_array_equal(there.score_samples(X), here.score_samples(X))
 
 
 @on_each

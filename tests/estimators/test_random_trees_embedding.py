@@ -62,7 +62,8 @@ def test_one_model_on_every_backend_and_in_any_batches(
         model = RandomTreesEmbedding(
             5, max_depth=4, max_leaf_nodes=most, random_state=1, n_jobs=n_jobs
         )
-        return vtree.digest(model.fit(values, sample_weight=weight))
+        found: str = vtree.digest(model.fit(values, sample_weight=weight))
+        return found
 
     expected = digest(table)
     assert digest(table, 4) == expected

@@ -117,24 +117,7 @@ class IsolationForest(OutlierMixin, RandomTrees):
     ) -> None:
         keep(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IsolationForest:
-        """Grow trees on samples of the rows of X.
-
-        Parameters
-        ----------
-        X : (N, F) table
-            As for `DecisionTreeClassifier.fit`; NaN marks missing values.
-        y : ignored
-        sample_weight : (N,), optional
-            Weights, not negative. Rows are drawn in proportion to them.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y, sample_weight)
-        return self
+    fit = _fit_context(prefer_skip_nested_validation=True)(RandomTrees.fit)
 
     def _weights_of_trees(self, weight: Floats | None) -> Floats | None:
         return None  # rows are drawn by them
@@ -143,13 +126,14 @@ class IsolationForest(OutlierMixin, RandomTrees):
         template, data = super()._prepared(X, y, sample_weight)
         n_features = template.n_features_in_
         share = self.max_features
-        width = share if isinstance(share, Integral) else max(1, int(share * n_features))
+        whole = isinstance(share, Integral)
+        width = int(share) if whole else max(1, int(share * n_features))
         if width > n_features:
             raise ParameterError(
                 f"max_features={width} must be <= n_features, and X has {n_features}; give a "
                 "smaller number, or a share of them"
             )
-        self._max_features = int(width)
+        self._max_features = width
         self.max_samples_ = self._max_samples = self._size(data.n_rows)
         template.set_params(max_depth=_depth_of(self._max_samples))
         return template, data
@@ -161,7 +145,7 @@ class IsolationForest(OutlierMixin, RandomTrees):
             size = min(256, n_rows)
         elif isinstance(asked, Integral):
             size = min(int(asked), n_rows)
-            if size < asked:
+            if size < int(asked):
                 warnings.warn(
                     f"max_samples={asked} is greater than the number of rows, {n_rows}. "
                     "max_samples will be set to n_samples for estimation.",
@@ -176,8 +160,9 @@ class IsolationForest(OutlierMixin, RandomTrees):
 
     def _tree(self) -> TreeEstimator:
         size = vars(self).get("_max_samples")
-        depth = None if size is None else _depth_of(size)
-        return super()._tree().set_params(max_depth=depth)
+        tree = super()._tree()
+        tree.set_params(max_depth=None if size is None else _depth_of(size))
+        return tree
 
     def _subsample(self) -> Subsample:
         weight = self._sample_weight
@@ -213,11 +198,13 @@ class IsolationForest(OutlierMixin, RandomTrees):
             self.offset_ = float(np.percentile(score, 100.0 * self.contamination))
 
     @property
-    def estimators_samples_(self) -> list[Integers]:
+    def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The row numbers that each tree drew, in the order of the draws."""
         check_is_fitted(self)
         subsample = self._subsample()
-        return [drawn_subsample(subsample, seed)[1] for seed in self.seeds_.tolist()]
+        return [
+            drawn_subsample(subsample, seed)[1].astype(np.int32) for seed in self.seeds_.tolist()
+        ]
 
     @property
     def estimators_features_(self) -> list[Integers]:

@@ -33,6 +33,29 @@ class RandomTrees(ForestEstimator):
     bootstrap = False
     oob_score = False
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Grow trees on the rows of X.
+
+        Parameters
+        ----------
+        X : (N, F) table
+            As for `DecisionTreeClassifier.fit`; NaN marks missing values.
+        y : ignored
+        sample_weight : (N,), optional
+            Weights, not negative: of the rows that trees grow on, or, where trees have samples, in
+            proportion to which rows are drawn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError, InputTypeError
+            Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
+        """
+        return super().fit(X, y, sample_weight)
+
     def _check_request(self, y: Any) -> None:
         pass  # there are no targets, and no samples that contradict others
 

@@ -85,14 +85,7 @@ class RandomTreesEmbedding(TransformerMixin, RandomTrees):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomTreesEmbedding:
-        """Grow trees on the rows of X (N, F); y is ignored. See `fit_transform`."""
-        return self._fit(X, y, sample_weight)
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> RandomTreesEmbedding:
-        super().fit(X, y, sample_weight)
-        return self
+    fit = _fit_context(prefer_skip_nested_validation=True)(RandomTrees.fit)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Grow trees on the rows of X, and return which leaves they come to.
