@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from vtree.ensembles.boosting import Training, boost, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
-from vtree.errors import InputError, InputTypeError
+from vtree.errors import InputError
 from vtree.estimators.base import (
     TableEstimator,
     kept_rows,
@@ -27,8 +27,9 @@ from vtree.estimators.base import (
     thread_count,
     unchanged_on_error,
 )
+from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
-from vtree.estimators.early_stopping import EvalSet, Watch
+from vtree.estimators.early_stopping import Watch, eval_sets
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.monotone import monotone_directions
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
@@ -36,7 +37,6 @@ from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
 from vtree.losses.own import own_terms
 from vtree.predict import leaves
-from vtree.tables import Schema
 from vtree.targets import quantise_weights
 from vtree.tree import Tree, depth, joined
 from vtree_kernels import threads
@@ -80,16 +80,6 @@ NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 _MOST_SEED = np.iinfo(np.int32).max
-
-
-class Rounds(NamedTuple):
-    """What rounds of boosting start from."""
-
-    training: Training
-    system: System
-    sums: Floats  # (N, K) what `before` says of the training rows; the rounds to come add to it
-    watch: Watch
-    before: Tree | None  # trees of earlier rounds
 
 
 class BoostingEstimator(CallbackSupportMixin, TableEstimator):
@@ -146,6 +136,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         *,
         eval_set: Any = None,
         sample_weight_eval_set: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 10,
     ) -> Any:
         """Grow trees round after round.
 
@@ -162,6 +154,10 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             Tables to judge each round on; with `early_stopping_rounds` the last one decides.
         sample_weight_eval_set : list of (N,), optional
             Weights of their rows.
+        checkpoint : path, optional
+            A file to write after every `checkpoint_every` rounds. If it is there, the run goes on
+            from it, to the same model as if it had never ended. `vtree.load` reads it, too.
+        checkpoint_every : int
 
         Returns
         -------
@@ -178,26 +174,33 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             working(self.device, X, release=True),
         ):
             before: Tree | None = vars(self).get("grown_") if self.warm_start else None
-            training, schema = self._trained_on(X, y, sample_weight)
-            sets = self._eval_sets(eval_set, sample_weight_eval_set)
+            training = self._trained_on(X, y, sample_weight, before)
+            watch = Watch(self, eval_sets(self, eval_set, sample_weight_eval_set))
+            scores = self._scores_so_far(before)
+            keeper = None
+            if checkpoint is not None:
+                keeper = Checkpoint(self, checkpoint, checkpoint_every)
+                before, scores = keeper.resume(self, training, watch, before, scores)
             self._start(training, before)
             sums = self._sums_so_far(training.values, before)
-            for number, each in enumerate(sets):
-                sets[number] = each._replace(sums=self._sums_so_far(each.values, before))
-            weights = training.weights
-            total = weights.total * weights.unit
-            system = self._system(len(schema.levels), weights.n_rows, total)
-            rounds = Rounds(training, system, sums, Watch(self, sets), before)
-            self._train(rounds, X, y, sample_weight)
+            for number, each in enumerate(watch.sets):
+                own = self._sums_so_far(each.values, before)
+                watch.sets[number] = each._replace(sums=own)
+            self._train(Rounds(training, sums, watch, before, scores, keeper), X, y, sample_weight)
         return self
 
-    def _trained_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Training, Schema]:
-        values, schema = self._read(X)
+    def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
+        known = vars(self).get("classes_")
+        # Trees that there are know their columns, and no others can come.
+        values, schema = self._read(X) if before is None else (self._encode_known(X), self.schema_)
         target, weight = self._target_of(y, sample_weight, values.shape[0])
         values, kept = kept_rows(values, weight)
         target = target[kept]
         whole, unit = quantise_weights(None if weight is None else weight[kept], target.size)
-        self._remember(X, schema)
+        if before is None:
+            self._remember(X, schema)
+        else:
+            check_same_classes(self, known)
         bins = bin_table(
             values,
             n_levels_of(schema),
@@ -211,7 +214,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         weights = Weights.of(whole, unit, target.size)
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
-        return Training(bins, values, target, weights, terms, curved, leaf_rule), schema
+        return Training(bins, values, target, weights, terms, curved, leaf_rule)
 
     def _start(self, training: Training, before: Tree | None) -> None:
         """Set the raw predictions before all trees, `start_` (K,), and the seed of all draws."""
@@ -236,42 +239,12 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             return np.zeros((values.shape[0], self._n_raw()))
         return round_totals(before, values, self._n_raw())
 
-    def _eval_sets(self, eval_set: Any, weights: Any) -> list[EvalSet]:
-        if eval_set is None:
-            if self._patience() is not None:
-                raise InputError(
-                    "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit"
-                )
+    def _scores_so_far(self, before: Tree | None) -> list[float]:
+        """Return the mean losses after earlier rounds, where they are kept."""
+        if before is None or not self._keeps_scores:
             return []
-        if not isinstance(eval_set, list | tuple) or not all(
-            isinstance(each, list | tuple) and len(each) == 2 for each in eval_set
-        ):
-            raise InputTypeError("eval_set must be a list of pairs (X, y)")
-        if not len(eval_set):
-            raise InputError("eval_set is empty; pass at least one pair (X, y), or None")
-        own = [None] * len(eval_set) if weights is None else list(weights)
-        if len(own) != len(eval_set):
-            raise InputError(
-                f"sample_weight_eval_set has {len(own)} entries, but eval_set has {len(eval_set)}"
-            )
-        return [
-            self._eval_set(table, y, weight)
-            for (table, y), weight in zip(eval_set, own, strict=True)
-        ]
-
-    def _eval_set(self, X: Any, y: Any, weight: Any) -> EvalSet:
-        values = self._encode_known(X)
-        target = self._known_target(y)
-        if target.size != values.shape[0]:
-            raise InputError(
-                f"a table of eval_set has {values.shape[0]} rows, but its y has {target.size}"
-            )
-        own = None if weight is None else np.asarray(weight, dtype=np.float64)
-        if own is not None and own.shape != target.shape:
-            raise InputError(
-                f"sample_weight_eval_set has the shape {own.shape} where {target.shape} belongs"
-            )
-        return EvalSet(values, target, own, np.zeros((0, 0)))
+        own: Floats = vars(self).get("train_score_", np.empty(0)) / self._score_factor()
+        return [float(score) for score in own]
 
     @with_callbacks
     def _train(self, run: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
@@ -281,38 +254,37 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         wanted = self._rounds_wanted()
         given = {"X": X, "y": y, "sample_weight": sample_weight}
         with reported(self, "round", wanted, done=done, **given) as report:
-            scores = self._grow(run, trees, range(done, wanted), report)
+            self._grow(run, trees, range(done, wanted), report)
             self.grown_ = joined(trees)
             if self._keeps_scores:
-                earlier = vars(self).get("train_score_", np.empty(0)) if done else np.empty(0)
-                factor = self._score_factor()
-                self.train_score_ = np.append(earlier, np.asarray(scores) * factor)
+                self.train_score_ = np.asarray(run.scores) * self._score_factor()
             run.watch.tell(self)
 
-    def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> list[float]:
-        """Append the trees of the rounds `numbers`; return the mean loss after each, if kept."""
-        scores: list[float] = []
-        system = run.system._replace(seed=self._seed)
-        rounds = boost(run.training, system, self.start_, run.sums, numbers.start)
+    def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> None:
+        """Append the trees of the rounds `numbers`, and the mean loss after each if it is kept."""
+        training = run.training
+        n_features, weights = len(self.schema_.levels), training.weights
+        system = self._system(n_features, weights.n_rows, weights.total * weights.unit)
+        system = system._replace(seed=self._seed)
+        rounds = boost(training, system, self.start_, run.sums, numbers.start)
 
         def loss() -> float:
-            loss = self._losses(self.start_ + run.sums, run.training)
-            return exact_mean(loss, run.training.weights.whole)
+            return exact_mean(self._losses(self.start_ + run.sums, training), weights.whole)
 
         for number in numbers:
             report.begin()
-            tree = next(rounds)
-            trees.append(tree)
+            trees.append(next(rounds))
             if self._keeps_scores:
-                scores.append(loss())
-            stop = run.watch.should_stop(tree, number)
+                run.scores.append(loss())
+            stop = run.watch.should_stop(trees[-1], number)
             asked = report.end(
                 metrics=lambda: run.watch.latest() or {"loss": loss()},
                 attributes=lambda: {"grown_": joined(trees)},
             )
             if stop or asked:
                 break
-        return scores
+            if run.checkpoint is not None:
+                run.checkpoint.keep(self, trees, number + 1, run.watch, run.scores)
 
     def _losses(self, raw: Floats, training: Training) -> Floats:
         """Return the loss of each row, (N,)."""
@@ -378,7 +350,9 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""
-        return {"own": {"start": self.start_, "seed": self._seed}}, {}
+        own = {"start": self.start_, "seed": self._seed}
+        scores = vars(self).get("train_score_")
+        return {"own": own if scores is None else {**own, "train_score": scores}}, {}
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
         """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
@@ -386,8 +360,15 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             raise ValueError("its kind of estimator has neither edges nor surrogates")
         saved = header["own"]
         start = np.asarray(saved["start"], dtype=np.float64)
-        if start.shape != (self._n_raw(),) or self.grown_.root.size % start.size:
+        scores = np.asarray(saved.get("train_score", []), dtype=np.float64)
+        if (
+            start.shape != (self._n_raw(),)
+            or self.grown_.root.size % start.size
+            or scores.ndim != 1
+        ):
             raise ValueError("its trees do not fit its start values")
         if not np.isfinite(start).all() or not isinstance(saved["seed"], int):
             raise ValueError("its start values are no numbers")
         self.start_, self._seed = start, saved["seed"]
+        if "train_score" in saved:
+            self.train_score_ = scores

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vtree.arrays import Array
 from vtree.ensembles.boosting import round_totals
+from vtree.errors import InputError, InputTypeError
 from vtree.estimators.boosting_metrics import Metric, metric_of
 from vtree.tree import Tree, first_trees
 
@@ -22,6 +23,52 @@ class EvalSet(NamedTuple):
     y: Floats
     weight: Floats | None
     sums: Floats  # (N, K) what the trees say of them so far
+
+
+def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
+    """Read `eval_set` and `sample_weight_eval_set` of fit by the columns that `model` knows.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        No pairs, none where early stopping needs one, other lengths, or tables and targets that
+        the model cannot be judged by.
+    """
+    if sets is None:
+        if model._patience() is not None:
+            raise InputError(
+                "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit"
+            )
+        return []
+    if not isinstance(sets, list | tuple) or not all(
+        isinstance(each, list | tuple) and len(each) == 2 for each in sets
+    ):
+        raise InputTypeError("eval_set must be a list of pairs (X, y)")
+    if not len(sets):
+        raise InputError("eval_set is empty; pass at least one pair (X, y), or None")
+    own = [None] * len(sets) if weights is None else list(weights)
+    if len(own) != len(sets):
+        raise InputError(
+            f"sample_weight_eval_set has {len(own)} entries, but eval_set has {len(sets)}"
+        )
+    return [
+        _eval_set(model, table, y, weight) for (table, y), weight in zip(sets, own, strict=True)
+    ]
+
+
+def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
+    values = model._encode_known(X)
+    target = model._known_target(y)
+    if target.size != values.shape[0]:
+        raise InputError(
+            f"a table of eval_set has {values.shape[0]} rows, but its y has {target.size}"
+        )
+    own = None if weight is None else np.asarray(weight, dtype=np.float64)
+    if own is not None and own.shape != target.shape:
+        raise InputError(
+            f"sample_weight_eval_set has the shape {own.shape} where {target.shape} belongs"
+        )
+    return EvalSet(values, target, own, np.zeros((0, 0)))
 
 
 class Watch:
@@ -54,6 +101,15 @@ class Watch:
         if self.best is None or sign * last < sign * self.best - self.least:
             self.best, self.best_round = last, number
         return number - self.best_round >= self.patience
+
+    def so_far(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of the rounds so far."""
+        return {"history": self.history, "best": self.best, "best_round": self.best_round}
+
+    def go_on(self, saved: dict[str, Any]) -> None:
+        """Take over what `so_far` returned."""
+        self.history = [list(own) for own in saved["history"]]
+        self.best, self.best_round = saved["best"], saved["best_round"]
 
     def latest(self) -> dict[str, float]:
         """Return what the metric said of each set last."""

@@ -59,6 +59,8 @@ class GradientBoosting(BoostingEstimator):
         *,
         eval_set: Any = None,
         sample_weight_eval_set: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 10,
     ) -> Any:
         """Grow trees round after round.
 
@@ -76,6 +78,11 @@ class GradientBoosting(BoostingEstimator):
             nothing of X is held out.
         sample_weight_eval_set : list of (N,), optional
             Weights of their rows.
+        checkpoint : path, optional
+            A file to write after every `checkpoint_every` rounds. If it is there, the run goes on
+            from it, to the same model as if it had never ended. `vtree.load` reads it, too. A
+            held-out share needs a `random_state` to be the same again.
+        checkpoint_every : int
 
         Returns
         -------
@@ -86,14 +93,21 @@ class GradientBoosting(BoostingEstimator):
         InputError, InputTypeError
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
-        if self.n_iter_no_change is None or eval_set is not None:
-            return super().fit(
-                X,
-                y,
-                sample_weight,
-                eval_set=eval_set,
-                sample_weight_eval_set=sample_weight_eval_set,
-            )
+        weights = sample_weight_eval_set
+        if self.n_iter_no_change is not None and eval_set is None:
+            X, y, sample_weight, eval_set, weights = self._held_out(X, y, sample_weight)
+        return super().fit(
+            X,
+            y,
+            sample_weight,
+            eval_set=eval_set,
+            sample_weight_eval_set=weights,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        )
+
+    def _held_out(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """Return the arguments of fit with a share of the rows as its `eval_set`."""
         given = [X, y] if sample_weight is None else [X, y, np.asarray(sample_weight)]
         parts = train_test_split(
             *given,
@@ -102,13 +116,7 @@ class GradientBoosting(BoostingEstimator):
             stratify=y if is_classifier(self) else None,
         )
         weight, held = (None, None) if sample_weight is None else (parts[4], [parts[5]])
-        return super().fit(
-            parts[0],
-            parts[2],
-            weight,
-            eval_set=[(parts[1], parts[3])],
-            sample_weight_eval_set=held,
-        )
+        return parts[0], parts[2], weight, [(parts[1], parts[3])], held
 
     def _patience(self) -> int | None:
         rounds: int | None = self.n_iter_no_change

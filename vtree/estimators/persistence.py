@@ -87,10 +87,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"model is a {name}; save takes fitted estimators of vtree: {', '.join(sorted(_HOME))}"
         )
     check_is_fitted(model)
+    header, extra = header_of(model)
+    write_model(path, header, model.grown_, extra)
+
+
+def header_of(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file says of an estimator besides its trees: the header, further arrays."""
     names = getattr(model, "feature_names_in_", None)
     more, extra = model._more_to_save()
     header = {
-        "estimator": name,
+        "estimator": type(model).__name__,
         "parameters": model.get_params(deep=False),
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(each) for each in names],
@@ -101,7 +107,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "classes": getattr(model, "classes_", None),
         **more,
     }
-    write_model(path, header, model.grown_, extra)
+    return header, extra
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -1,0 +1,188 @@
+"""Going on from trees that there are: `warm_start`, saved models, and checkpoints.
+
+A checkpoint is a model file (`vtree.load` reads it) with one more entry in its header,
+"checkpoint": fingerprints of what the run is fitted to, and what its rounds told so far. The raw
+predictions are not in it: trees say them again, to the bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from vtree import arrays
+from vtree.ensembles.boosting import Training
+from vtree.errors import InputError, InputTypeError
+from vtree.estimators.early_stopping import EvalSet, Watch
+from vtree.estimators.persistence import header_of
+from vtree.interop.json_values import encode, to_text
+from vtree.interop.model_file import read_model, write_model
+from vtree.tree import Tree, fingerprint, joined
+
+Floats = NDArray[np.float64]
+
+# What may be another in the run that goes on: none of it changes a round.
+_FREE = frozenset(("n_estimators", "n_jobs", "device", "verbose", "histogram_budget"))
+
+
+class Rounds(NamedTuple):
+    """What rounds of boosting start from."""
+
+    training: Training
+    sums: Floats  # (N, K) what `before` says of the training rows; the rounds to come add to it
+    watch: Watch
+    before: Tree | None  # trees of earlier rounds
+    scores: list[float]  # the mean loss after each of them, where it is kept
+    checkpoint: Checkpoint | None
+
+
+class Checkpoint:
+    """A file that holds a run as it was after its latest `every` rounds.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        A path that is none, `every` < 1, or parameters that a file cannot hold.
+    """
+
+    def __init__(self, model: Any, path: Any, every: Any) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InputTypeError(f"checkpoint={path!r} is no path; pass that of a file, or None")
+        if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
+            raise InputError(f"checkpoint_every={every!r} is no number of rounds from 1 up")
+        self.path = path
+        self.every = int(every)
+        self._own = _bound(model.get_params(deep=False))
+        self._data: dict[str, str] = {}
+
+    def resume(
+        self,
+        model: Any,
+        training: Training,
+        watch: Watch,
+        before: Tree | None,
+        scores: list[float],
+    ) -> tuple[Tree | None, list[float]]:
+        """Return (trees, mean losses) of the rounds in the file, and tell `watch` of them.
+
+        Without a file they are those there were `before`.
+
+        Raises
+        ------
+        InputError
+            A file that is no checkpoint, or is one of another run: data, parameters, rounds.
+        ModelFileError
+            A damaged file.
+        """
+        self._data = _fingerprints(training, watch.sets, before)
+        if not os.path.exists(self.path):  # noqa: PTH110
+            return before, scores
+        header, tree, _ = read_model(self.path)
+        saved = header.get("checkpoint")
+        if saved is None or header["estimator"] != type(model).__name__:
+            raise InputError(
+                f"checkpoint: {str(self.path)!r} holds a {header['estimator']} that is no "
+                f"checkpoint of a {type(model).__name__}. Pass another path."
+            )
+        self._check(saved, header["parameters"])
+        if saved["rounds"] > model._rounds_wanted():
+            raise InputError(
+                f"checkpoint: {str(self.path)!r} holds {saved['rounds']} rounds, more than "
+                f"n_estimators={model.n_estimators}. Ask for more rounds, or pass another path."
+            )
+        model.grown_ = tree
+        model._take_saved(header, {})
+        watch.go_on(saved["watch"])
+        return tree, list(saved["scores"])
+
+    def _check(self, saved: dict[str, Any], parameters: dict[str, Any]) -> None:
+        """Raise InputError for a checkpoint of another run."""
+        other = [name for name, own in self._data.items() if saved["data"].get(name) != own]
+        if other:
+            raise InputError(
+                f"checkpoint: {str(self.path)!r} is a checkpoint of other data: "
+                f"{', '.join(other)} changed since. Go on with what it was written for, or pass "
+                "another path, or delete the file to start anew."
+            )
+        theirs = _bound(parameters)
+        changed = [name for name, own in self._own.items() if theirs.get(name) != own]
+        if changed:
+            raise InputError(
+                f"checkpoint: {str(self.path)!r} is a checkpoint of a run with other parameters: "
+                f"{', '.join(changed)}. Only {', '.join(sorted(_FREE))} may change; pass another "
+                "path, or delete the file to start anew."
+            )
+
+    def keep(
+        self, model: Any, trees: list[Tree], n_rounds: int, watch: Watch, scores: list[float]
+    ) -> None:
+        """Write the file if it is time to."""
+        if n_rounds % self.every:
+            return
+        own = {
+            "data": self._data,
+            "rounds": n_rounds,
+            "watch": watch.so_far(),
+            "scores": scores,
+        }
+        header, extra = header_of(model)
+        trees[:] = [joined(trees)]  # once: later ones join less
+        write_model(self.path, {**header, "checkpoint": own}, trees[0], extra)
+
+
+def check_same_classes(model: Any, earlier: Any) -> None:
+    """Raise InputError if rows that trees shall go on with have other classes than theirs."""
+    if is_classifier(model) and not np.array_equal(earlier, model.classes_):
+        raise InputError(
+            f"y holds the classes {model.classes_.tolist()}, but the trees that there are "
+            f"(warm_start=True) know {np.asarray(earlier).tolist()}. Pass rows of all of these "
+            "classes and no others, or set warm_start=False."
+        )
+
+
+def _bound(parameters: dict[str, Any]) -> dict[str, str]:
+    """Return the text of each parameter that a run is bound to."""
+    return {
+        name: to_text(encode(value, f"checkpoint: parameter {name}"))
+        for name, value in parameters.items()
+        if name not in _FREE
+    }
+
+
+def _fingerprints(training: Training, sets: list[EvalSet], before: Tree | None) -> dict[str, str]:
+    """Return what tells the data of one run from another's, by argument of `fit`."""
+    values, weights = training.values, training.weights
+    numbers = [weights.unit, weights.n_rows, weights.total]
+    own = [] if weights.whole is None else [weights.whole]
+    return {
+        "X": _digest(values[:, feature] for feature in range(values.shape[1])),
+        "y": _digest([training.y]),
+        "sample_weight": _digest([np.asarray(numbers, dtype=np.float64), *own]),
+        "eval_set": _digest(_parts(sets)),
+        "the trees to go on from": "" if before is None else fingerprint(before),
+    }
+
+
+def _parts(sets: list[EvalSet]) -> Iterator[Any]:
+    for each in sets:
+        yield from (each.values, each.y)
+        if each.weight is not None:
+            yield each.weight
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    """Return the SHA-256 of arrays: shapes, kinds of numbers, and numbers."""
+    found = hashlib.sha256()
+    for part in parts:
+        own = np.ascontiguousarray(arrays.to_numpy(part))
+        if own.dtype.kind == "f":
+            own = own.astype(np.float64) + 0.0
+        found.update(f"{own.dtype.kind}{own.shape}".encode())
+        found.update(own.view(np.uint8).data if own.size else b"")
+    return found.hexdigest()
