@@ -14,6 +14,7 @@ _HOME = {
     "AdaBoostRegressor": "vtree.estimators.adaboost",
     "BaggingClassifier": "vtree.estimators.bagging",
     "BaggingRegressor": "vtree.estimators.bagging",
+    "Bins": "vtree.estimators.bins",
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
     "C45Classifier": "vtree.estimators.c45",

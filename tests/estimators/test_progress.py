@@ -84,7 +84,7 @@ def test_an_interrupt_leaves_no_trace() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert vars(model) == before
-    assert _threads() == running
+    assert _threads() <= running
     assert witness.told[-1] == ("teardown", "fit", 0)
     own = vtree.digest(model.set_callbacks().fit(X, Y))
     assert own == vtree.digest(LeafwiseBoostingRegressor(n_estimators=5).fit(X, Y))

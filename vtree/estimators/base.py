@@ -14,14 +14,15 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from vtree import arrays
+from vtree import arrays, binning
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
-from vtree.binning import Bins, bin_table
+from vtree.binning import bin_table
 from vtree.criteria import Criterion
 from vtree.draws import tree_keys
 from vtree.errors import InputError, own_errors
 from vtree.estimators.absent import surrogate_router
+from vtree.estimators.bins import Bins, ready_codes, table_of, values_for
 from vtree.estimators.devices import answer, place, working
 from vtree.estimators.limits import (
     Amounts,
@@ -67,6 +68,7 @@ class Prepared(NamedTuple):
     n_rows: int  # of the table as it came
     total_weight: float
     kept: NDArray[np.int64] | slice  # which rows of the table those of `values` are
+    given: Any = None  # the table as it came
 
 
 def kept_rows(
@@ -107,6 +109,8 @@ class TableEstimator(BaseEstimator):
         return place(table.values, self.device), table.schema
 
     def _table(self, X: Any) -> Table:
+        if isinstance(X, Bins):
+            return table_of(X, self.categorical_features)
         return read_table(X, categorical_features=self.categorical_features)
 
     def _encode(self, X: Any) -> Array:
@@ -116,6 +120,8 @@ class TableEstimator(BaseEstimator):
 
     def _encode_known(self, X: Any) -> Array:
         """Read a table by the schema of the training one, fitted or not yet."""
+        if isinstance(X, Bins):
+            return place(values_for(X, self.schema_, type(self).__name__), self.device)
         self._check_names(X)
         values = encode_table(
             X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
@@ -224,7 +230,7 @@ class TreeEstimator(TableEstimator):
 
     def _grow_binned(
         self,
-        bins: Bins,
+        bins: binning.Bins,
         data: Prepared,
         roots: list[NDArray[np.int64]] | None = None,
         router: Router | None = None,
@@ -277,14 +283,16 @@ class TreeEstimator(TableEstimator):
         router = by_value if draw.raw else by_branch
         return Plan(search, stops, self.histogram_budget, router)
 
-    def _bin(self, data: Prepared) -> Bins:
-        bins = bin_table(
-            data.values,
-            n_levels_of(data.schema),
-            max_bins=self.max_bins,
-            weight=data.targets.weight,
-            names=data.schema.names,
-        )
+    def _bin(self, data: Prepared) -> binning.Bins:
+        bins = ready_codes(data.given, data.kept, self.max_bins, self.device)
+        if bins is None:
+            bins = bin_table(
+                data.values,
+                n_levels_of(data.schema),
+                max_bins=self.max_bins,
+                weight=data.targets.weight,
+                names=data.schema.names,
+            )
         return bins._replace(values=data.values) if self._draw().raw else bins
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:

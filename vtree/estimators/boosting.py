@@ -27,6 +27,7 @@ from vtree.estimators.base import (
     thread_count,
     unchanged_on_error,
 )
+from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, eval_sets
@@ -201,7 +202,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             self._remember(X, schema)
         else:
             check_same_classes(self, known)
-        bins = bin_table(
+        bins = ready_codes(X, kept, self.max_bins, self.device) or bin_table(
             values,
             n_levels_of(schema),
             max_bins=self.max_bins,

@@ -220,7 +220,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         values, kept = kept_rows(values, weight)
         total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
         targets = class_targets(codes[kept], n_classes, None if weight is None else weight[kept])
-        return Prepared(values, schema, targets, labels.shape[0], total, kept)
+        return Prepared(values, schema, targets, labels.shape[0], total, kept, X)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         if self.monotonic_cst is None:
@@ -385,7 +385,7 @@ class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
         kept_weight = None if weight is None else weight[kept]
         ranked = self.criterion in RANKED
         targets = real_targets(numbers[kept], kept_weight, centred=not poisson, ranked=ranked)
-        return Prepared(values, schema, targets, numbers.shape[0], total, kept)
+        return Prepared(values, schema, targets, numbers.shape[0], total, kept, X)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         if self.monotonic_cst is None:
