@@ -30,6 +30,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_c45": (("--features", "6"), ("c45",)),
     "bench_fit": (LEARNERS, ("fit",)),
     "bench_boost": (("--learners", "vtree", "vtree_leafwise", "--rounds", "3"), ("boost",)),
+    "bench_reuse": (("--ways", "vtree_array", "vtree_bins", "--fits", "2"), ("reuse",)),
     "bench_predict": (LEARNERS, ("predict",)),
     "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),
 }

@@ -127,5 +127,6 @@ def test_what_does_not_fit_is_named() -> None:
         model.predict(vtree.Bins(X[:, 1:]))
     with pytest.raises(VTreeError, match="inconsistent numbers of samples"):
         model.fit(bins, Y[:-1])
-    with pytest.raises(VTreeError):
-        vtree.CHAIDRegressor().fit(bins, Y)
+    for other in (vtree.CHAIDRegressor(), vtree.BaggingRegressor()):
+        with pytest.raises(InputTypeError, match="cannot use; pass it the table itself"):
+            other.fit(bins, Y)

@@ -107,6 +107,12 @@ class Bins:
         """Say how large it is."""
         return f"<vtree.Bins of {self.shape[0]:,} × {self.shape[1]}, max_bins={self.max_bins}>"
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse: nothing that needs an array knows what codes of levels are."""
+        raise InputTypeError(
+            "X is vtree.Bins, which this estimator cannot use; pass it the table itself"
+        )
+
     def __getitem__(self, rows: Any) -> Bins:
         """Return the table of some rows: a mask (N,), their numbers, or a slice."""
         if isinstance(rows, tuple) and rows and _is_all(rows[1:]):
