@@ -84,6 +84,8 @@ def test_an_interrupt_leaves_no_trace() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert vars(model) == before
+    for ending in _threads() - running:  # rich's, which has been told to
+        ending.join(5.0)
     assert _threads() <= running
     assert witness.told[-1] == ("teardown", "fit", 0)
     own = vtree.digest(model.set_callbacks().fit(X, Y))
