@@ -282,7 +282,9 @@ def _groups(
         for width in range(len(widths) + 1):
             features = np.flatnonzero((width_class == width) & (is_categorical == categorical))
             if features.size:
-                most = max(1, _GROUP_CELLS // int(n_codes[features].max()))
+                widest = int(n_codes[features].max())
+                # Wider ones have no histograms.
+                most = max(1, _GROUP_CELLS // widest) if widest <= MAX_CODES else features.size
                 found += np.array_split(features, -(-features.size // most))
     return found
 

@@ -54,6 +54,7 @@ class InformationSearch(NamedTuple):
     averaged: NDArray[np.bool_]  # (F,) attributes that count in the average gain
     min_weight: float = 2.0  # of at least two branches, and of both sides of a cut
     corrected: bool = True  # whether the choice of a cut is paid for, log2(tries) / W
+    margin: float = TOLERANCE  # by how much a later attribute or cut must be better
     limits: Limits = Limits()
     monotone: NDArray[np.int8] | None = None
     uses_once: bool = True
@@ -95,7 +96,6 @@ class InformationSearch(NamedTuple):
         assert nodes.rows is not None
         order, start, stop, rows = nodes.rows
         values = [_values(bins, feature) for feature in group.features.tolist()]
-        sizes = np.asarray([own.size for own in values])
         found = cuts(
             group.codes,
             order,
@@ -103,11 +103,10 @@ class InformationSearch(NamedTuple):
             stop,
             rows.label,
             rows.weight,
-            arrays.like(np.concatenate(values), group.codes),
-            np.cumsum(sizes) - sizes,
+            [arrays.like(own, group.codes) for own in values],
             self.layout,
             self.unit,
-            Rule(self.min_weight),
+            Rule(self.min_weight, margin=self.margin),
         )
         host = Cuts(*(arrays.to_numpy(field) for field in found))
         plane = self.layout.weight

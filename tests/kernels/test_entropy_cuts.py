@@ -19,13 +19,13 @@ def _problem(seed: int, n_codes: int, weighted: bool) -> tuple[Any, ...]:
     codes[:, 0] = np.where(random.random(n) < 0.7, 1 + label % (n_codes - 1), codes[:, 0])
     weight = random.integers(1, 9, n) / 4.0 if weighted else None
     targets = class_targets(label[:, None], [classes], weight)
-    values = np.sort(random.normal(size=(3, n_codes - 1)).round(4), axis=1).ravel()
+    values = list(np.sort(random.normal(size=(3, n_codes - 1)).round(4), axis=1))
     rows = random.permutation(n).astype(np.int32)
     start, stop = np.array([0, n // 3, n // 3]), np.array([n // 3, n // 3, n])
     own = targets.label - np.int32(targets.layout.implied)
-    offsets = np.arange(3) * (n_codes - 1)
-    rule = Rule(float(random.choice([1.0, 2.0, 5.0])), float(random.choice([0.0, 1e-5, 0.05])))
-    return (codes, rows, start, stop, own, targets.weight, values, offsets, targets.layout,
+    rule = Rule(*(float(random.choice(each)) for each in
+                  ([1.0, 2.0, 5.0], [0.0, 1e-5, 0.05], [1e-12, 1e-3])))  # fmt: skip
+    return (codes, rows, start, stop, own, targets.weight, values, targets.layout,
             targets.weight_unit, rule)  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def test_a_plain_loop_over_all_cuts_finds_the_same(seed: int) -> None:
     targets = class_targets(y[:, None], [3], None)
     found = cuts(
         x[:, None].astype(np.uint8), np.arange(120, dtype=np.int32), np.array([0]),
-        np.array([120]), targets.label - np.int32(1), None, np.arange(1.0, 30.0), np.array([0]),
+        np.array([120]), targets.label - np.int32(1), None, [np.arange(1.0, 30.0)],
         targets.layout, 1.0, Rule(2.0),
     )  # fmt: skip
     gain, tries, place = _by_hand(x, y, 3, 2.0)
@@ -86,7 +86,6 @@ def test_the_seeds_humidity_table() -> None:
     targets = class_targets(np.array([0, 0, 1, 1])[:, None], [2], None)
     found = cuts(
         np.arange(1, 5, dtype=np.uint8)[:, None], np.arange(4, dtype=np.int32), np.array([0]),
-        np.array([4]), targets.label - np.int32(1), None, values, np.array([0]), targets.layout,
-        1.0, Rule(1.0),
+        np.array([4]), targets.label - np.int32(1), None, [values], targets.layout, 1.0, Rule(1.0),
     )  # fmt: skip
     assert (found.gain[0, 0], found.bin[0, 0], found.tries[0, 0]) == (1.0, 2, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace, device
@@ -9,7 +10,7 @@ from array_api_compat import array_namespace, device
 from vtree_kernels.elementary.reference import log2
 from vtree_kernels.histogram.reference import node_of_position, statistics, sums_by_key
 
-TOLERANCE = 1e-12  # of gains that count as equal
+TOLERANCE = 1e-12  # of gains that count as equal, for they differ by rounding
 SLACK = 1.0 - 1e-9  # rounded fractions of rows may miss a whole weight by this much
 
 
@@ -18,6 +19,7 @@ class Rule(NamedTuple):
 
     min_weight: float = 2.0
     gap: float = 1e-5
+    margin: float = TOLERANCE  # by how much a later cut must be better
 
 
 class Cuts(NamedTuple):
@@ -38,7 +40,6 @@ class _Groups(NamedTuple):
     code: Any
     running: Any  # (P, S) statistics of the node's groups up to this one
     known: Any  # (P, S) of all groups of the node
-    pure: Any  # (P,) its class, −1 for several
 
 
 def information(planes: list[Any]) -> Any:
@@ -63,8 +64,7 @@ def cuts(
     stop: Any,
     label: Any,
     weight: Any | None,
-    values: Any,
-    offsets: Any,
+    values: Sequence[Any],
     layout: Any,
     unit: float,
     rule: Rule,
@@ -83,7 +83,7 @@ def cuts(
     for g in range(codes.shape[1]):
         code = xp.astype(xp.take(codes[:, g], chosen), xp.int64)
         groups = _grouped(node, code, planes, start.size, layout)
-        found.append(_best(groups, values, int(offsets[g]), total, layout, unit, rule))
+        found.append(_best(groups, values[g], total, layout, unit, rule))
     return Cuts(*(xp.stack(each, axis=1) for each in zip(*found, strict=True)))
 
 
@@ -101,23 +101,17 @@ def _grouped(node: Any, code: Any, planes: list[Any], n_nodes: int, layout: Any)
     nodes = xp.arange(n_nodes, dtype=own_node.dtype, device=device(node))
     before = xp.take(everything, xp.searchsorted(own_node, nodes), axis=0)
     known = xp.take(everything, xp.searchsorted(own_node, nodes, side="right"), axis=0) - before
-    classes = sums[:, layout.first :] > 0
-    numbers = xp.arange(layout.classes, dtype=xp.int64, device=device(node))
-    own_class = xp.sum(xp.where(classes, numbers, 0), axis=1)
-    several = xp.sum(xp.astype(classes, xp.int64), axis=1) != 1
     return _Groups(
         node=own_node,
         code=distinct - own_node * width,
         running=everything[1:, ...] - xp.take(before, own_node, axis=0),
         known=xp.take(known, own_node, axis=0),
-        pure=xp.where(several, -1, own_class),
     )
 
 
 def _best(
     groups: _Groups,
     values: Any,
-    offset: int,
     total: Any,
     layout: Any,
     unit: float,
@@ -138,13 +132,13 @@ def _best(
     some = end > begin
     known = xp.take(groups.known, xp.where(some, begin, 0), axis=0)
     known = xp.where(some[:, None], known, 0)
-    candidate = _candidates(groups, values, offset, layout, unit, rule)
+    candidate = _candidates(groups, values, layout, unit, rule)
     tries = sums_by_key(groups.node, [xp.astype(candidate, xp.int64)], n_nodes)[:, 0]
     weight = xp.astype(xp.take(total, groups.node, axis=0)[:, layout.weight], xp.float64) * unit
     gain = _gains(groups, weight, layout, unit)
-    gain = xp.where(_worth_a_look(groups, candidate, tries), gain, -float("inf"))
-    chosen = _first_largest(gain, groups.node, begin, end)
-    has = tries > 0
+    gain = xp.where(candidate, gain, -float("inf"))
+    chosen = _best_so_far(gain, groups.node, begin, end, rule.margin)
+    has = chosen >= 0
     chosen = xp.where(has, chosen, 0)
     following = xp.take(groups.code, xp.where(has, chosen + 1, 0))
     return (
@@ -158,7 +152,7 @@ def _best(
 
 
 def _candidates(
-    groups: _Groups, values: Any, offset: int, layout: Any, unit: float, rule: Rule
+    groups: _Groups, values: Any, layout: Any, unit: float, rule: Rule
 ) -> Any:
     """Tell which groups (P,) have a candidate cut behind them."""
     xp = array_namespace(groups.node)
@@ -166,7 +160,7 @@ def _candidates(
     index = xp.arange(last + 1, dtype=xp.int64, device=device(groups.node))
     behind = xp.where(index < last, index + 1, last)
     inside = (index < last) & (xp.take(groups.node, behind) == groups.node)
-    value = xp.take(values, groups.code + (offset - 1))
+    value = xp.take(values, groups.code - 1)
     apart = value < xp.take(value, behind) - rule.gap
     known = xp.astype(groups.known[:, layout.weight], xp.float64) * unit
     left = xp.astype(groups.running[:, layout.weight], xp.float64) * unit
@@ -192,30 +186,23 @@ def _gains(groups: _Groups, weight: Any, layout: Any, unit: float) -> Any:
     return known / weight * decrease
 
 
-def _worth_a_look(groups: _Groups, candidate: Any, tries: Any) -> Any:
-    """Tell which candidates can be the best: between classes, the first or the last of a node."""
-    xp = array_namespace(candidate)
-    last = candidate.shape[0] - 1
-    index = xp.arange(last + 1, dtype=xp.int64, device=device(candidate))
-    behind = xp.where(index < last, index + 1, last)
-    between = (groups.pure < 0) | (groups.pure != xp.take(groups.pure, behind))
-    zero = xp.zeros((1,), dtype=xp.int64, device=device(candidate))
-    before = xp.concat([zero, xp.cumulative_sum(tries)])
-    rank = xp.cumulative_sum(xp.astype(candidate, xp.int64)) - xp.take(before, groups.node)
-    outer = (rank == 1) | (rank == xp.take(tries, groups.node))
-    return candidate & (between | outer)
-
-
-def _first_largest(gain: Any, node: Any, begin: Any, end: Any) -> Any:
-    """Return the first place of each node whose gain is the largest, give or take `TOLERANCE`."""
+def _best_so_far(gain: Any, node: Any, begin: Any, end: Any, margin: float) -> Any:
+    """Return each node's last place that gained more than `margin` more than all before, or −1."""
     xp = array_namespace(gain)
-    length = gain.shape[0]
-    by_gain = xp.argsort(-gain, stable=True)
-    by_node = xp.take(by_gain, xp.argsort(xp.take(node, by_gain), stable=True))
+    length, where = gain.shape[0], device(gain)
+    index = xp.arange(length, dtype=xp.int64, device=where)
+    best = xp.zeros(begin.shape, dtype=xp.float64, device=where)
+    place = xp.full(begin.shape, -1, dtype=xp.int64, device=where)
     first = xp.where(begin < length, begin, length - 1)  # any place will do for an empty node
-    largest = xp.take(gain, xp.take(by_node, first))
-    good = xp.astype(gain >= xp.take(largest, node) - TOLERANCE, xp.int64)
-    running = xp.cumulative_sum(good)
-    before = xp.take(running, first) - xp.take(good, first)
-    place = xp.searchsorted(running, before + 1)
-    return xp.where(place < length, place, length - 1)
+    while True:
+        better = xp.astype(
+            (gain > xp.take(best, node) + margin) & (index > xp.take(place, node)), xp.int64
+        )
+        running = xp.cumulative_sum(better)
+        before = xp.take(running, first) - xp.take(better, first)
+        found = xp.searchsorted(running, before + 1)
+        has = found < end
+        if not bool(xp.any(has)):
+            return place
+        place = xp.where(has, found, place)
+        best = xp.where(has, xp.take(gain, xp.where(has, found, 0)), best)
