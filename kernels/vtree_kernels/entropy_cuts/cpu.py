@@ -26,6 +26,8 @@ _DENSE = 4  # codes a row up to which counting beats sorting …
 _CELLS = 1 << 14  # … as long as the counts stay in the cache
 _TILE = 8  # features whose codes are read together
 _TASK_ROWS = 1 << 14  # of several nodes in a task
+_SEVERAL = -1  # instead of a class
+_SURELY = 1.0 - 1e-9  # leaves room for rounding where a bound saves the exact comparison
 
 
 @register_jitable
@@ -34,26 +36,28 @@ def _x_log_x(x: Any) -> Any:
 
 
 @register_jitable
-def _information(sums: Any, classes: int, unit: float, table: Any) -> Any:
-    """Return T of class weights; x log2 x of whole numbers is looked up."""
+def _information(sums: Any, at: int, classes: int, unit: float, table: Any) -> Any:
+    """Return T of the class weights sums[at]; x log2 x of whole numbers is looked up."""
     if table.size > 0:
-        whole, parts = sums[0], table[sums[0]]
+        whole = sums[at, 0]
+        parts = table[whole]
         for k in range(1, classes):
-            whole += sums[k]
-            parts += table[sums[k]]
+            whole += sums[at, k]
+            parts += table[sums[at, k]]
         return table[whole] - parts
-    total, logs = sums[0] * unit, _x_log_x(sums[0] * unit)
+    total = sums[at, 0] * unit
+    logs = _x_log_x(total)
     for k in range(1, classes):
-        total += sums[k] * unit
-        logs += _x_log_x(sums[k] * unit)
+        total += sums[at, k] * unit
+        logs += _x_log_x(sums[at, k] * unit)
     return _x_log_x(total) - logs
 
 
 @register_jitable
-def _weight(sums: Any, classes: int) -> Any:
-    total = sums[0]
+def _weight(sums: Any, at: int, classes: int) -> Any:
+    total = sums[at, 0]
     for k in range(1, classes):
-        total += sums[k]
+        total += sums[at, k]
     return total
 
 
@@ -104,125 +108,153 @@ def _sorted(keys, spare, low, high, counts):  # type: ignore[no-untyped-def]  # 
     return keys
 
 
-@numba.njit(cache=True, nogil=True)
-def _grouped(keys, spare, bits, width, tables, code_of, sums, cells, counts):  # type: ignore[no-untyped-def]  # noqa: C901
-    """Fill code_of and sums with the groups of rows of equal codes; return how many."""
-    plane, amount = tables
-    mask = (1 << bits) - 1
-    n, rows_plane = 0, cells.shape[1] - 1
-    counted = sums.shape[1] > rows_plane
-    if width <= _DENSE * keys.size and width <= cells.shape[0]:
-        cells[:width] = 0
-        for i in range(keys.size):
-            code, own = keys[i] >> bits, keys[i] & mask
-            cells[code, plane[own]] += amount[own]
-            cells[code, rows_plane] += 1
-        for code in range(1, width):
-            if cells[code, rows_plane] > 0:
-                code_of[n] = code
-                for p in range(sums.shape[1]):
-                    sums[n, p] = cells[code, p]
-                n += 1
-        return n
-    high = bits
-    while (width - 1) >> (high - bits) > 0:
-        high += 1
-    ordered = _sorted(keys, spare[: keys.size], bits, high, counts)
-    last = 0
-    for i in range(ordered.size):
-        code, own = ordered[i] >> bits, ordered[i] & mask
-        if code == 0:
-            continue
-        if code != last:
-            last, code_of[n] = code, code
-            for p in range(sums.shape[1]):
-                sums[n, p] = 0
-            n += 1
-        sums[n - 1, plane[own]] += amount[own]
-        if counted:
-            sums[n - 1, rows_plane] += 1
-    return n
+@register_jitable
+def _parts(left: Any, last: int, code: int, values: Any, bounds: Any, unit: float) -> int:
+    """Tell whether a cut behind code `last` is a candidate, 1, may yet come, 0, or never, −1."""
+    known_weight, least, gap = bounds
+    own = left * unit
+    if last == 0 or own < least:
+        return 0
+    if known_weight - own < least:
+        return -1
+    return int(values[last - 1] < values[code - 1] - gap)
 
 
 @register_jitable
-def _joined(groups: Any, classes: int, values: Any, bounds: Any, unit: float, blocks: Any) -> int:
-    """Turn groups, in place, into candidates with all sums to their left; return how many.
+def _note(found: int, last: int, code: int, classes: Any, left: Any, candidates: Any) -> None:
+    code_of, following, pure, sums = candidates
+    least, most = classes
+    code_of[found], following[found] = last, code
+    pure[found] = least if least == most else _SEVERAL
+    for p in range(left.size):
+        sums[found, p] = left[p]
 
-    blocks = (following, pure): the code behind each candidate, and the class of the rows between
-    it and the candidate before, −1 for several.
+
+@numba.njit(cache=True, nogil=True)
+def _from_keys(keys, bits, tables, left, values, bounds, unit, candidates):  # type: ignore[no-untyped-def]
+    """Fill in the candidates between rows sorted by code; return how many.
+
+    candidates = (codes, following codes, class of the rows behind the candidate before, −1 for
+    several, sums of all rows up to the code).
     """
-    n, code_of, sums = groups
-    following, pure = blocks
-    known_weight, least, gap = bounds
-    left = sums[n]
-    left[:] = 0
-    found, own_class = 0, -2  # none yet
-    for i in range(n - 1):
-        for p in range(left.size):
-            left[p] += sums[i, p]
-        for k in range(classes):
-            if sums[i, k] > 0 and own_class != k:
-                own_class = k if own_class == -2 else -1
-        own = _weight(left, classes) * unit
-        if own < least or not values[code_of[i] - 1] < values[code_of[i + 1] - 1] - gap:
+    plane, amount = tables
+    mask, counted = (1 << bits) - 1, left.size - 1
+    found, last, weight, least, most = 0, 0, 0, counted, -1  # of the classes behind the last cut
+    for i in range(keys.size):
+        code, own = keys[i] >> bits, keys[i] & mask
+        if code == 0:
             continue
-        if known_weight - own < least:
+        if code != last:
+            parts = _parts(weight, last, code, values, bounds, unit)
+            if parts < 0:
+                break
+            if parts > 0:
+                _note(found, last, code, (least, most), left, candidates)
+                found, least, most = found + 1, counted, -1
+            last = code
+        k = plane[own]
+        left[counted] += 1
+        left[k] += amount[own]
+        weight += amount[own]
+        least, most = min(least, k), max(most, k)
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _from_cells(cells, width, left, values, bounds, unit, candidates):  # type: ignore[no-untyped-def]
+    """Do it where rows are counted by code, cells (width, K + 1)."""
+    counted = left.size - 1
+    found, last, weight, least, most = 0, 0, 0, counted, -1
+    for code in range(1, width):
+        if cells[code, counted] == 0:
+            continue
+        parts = _parts(weight, last, code, values, bounds, unit)
+        if parts < 0:
             break
-        code_of[found], following[found], pure[found] = code_of[i], code_of[i + 1], own_class
-        for p in range(left.size):
-            sums[found, p] = left[p]
-        found, own_class = found + 1, -2
+        if parts > 0:
+            _note(found, last, code, (least, most), left, candidates)
+            found, least, most = found + 1, counted, -1
+        last = code
+        left[counted] += cells[code, counted]
+        for k in range(counted):
+            own = cells[code, k]
+            if own > 0:
+                left[k] += own
+                weight += own
+                least, most = min(least, k), max(most, k)
     return found
 
 
 @register_jitable
-def _gain(left: Any, sides: Any, classes: int, weights: Any, unit: float, table: Any) -> float:
-    """Return the gain of the cut between left and known − left."""
-    right, known = sides
-    whole_weight, known_weight, base = weights
+def _below(sums: Any, at: int, known: Any, unit: float, table: Any) -> Any:
+    """Return T(left) + T(known − left), left being sums[at]."""
+    classes = known.shape[1] - 1
+    if table.size > 0:
+        left = sums[at, 0]
+        right = known[0, 0] - left
+        left_parts, right_parts = table[left], table[right]
+        for k in range(1, classes):
+            own = sums[at, k]
+            rest = known[0, k] - own
+            left, right = left + own, right + rest
+            left_parts, right_parts = left_parts + table[own], right_parts + table[rest]
+        return (table[left] - left_parts) + (table[right] - right_parts)
     for k in range(classes):
-        right[k] = known[k] - left[k]
-    below = _information(left, classes, unit, table) + _information(right, classes, unit, table)
+        known[1, k] = known[0, k] - sums[at, k]
+    below = _information(sums, at, classes, unit, table)
+    return below + _information(known, 1, classes, unit, table)
+
+
+@register_jitable
+def _gain(below: float, weights: Any) -> float:
+    whole_weight, known_weight, base = weights
     gain: float = known_weight / whole_weight * ((base - below) / known_weight)
     return gain
 
 
-@register_jitable
-def _judged(  # noqa: C901
-    n: int, sums: Any, pure: Any, sides: Any, classes: int, weights: Any, unit: float, table: Any,
-    margin: float,
-) -> tuple[float, int]:  # fmt: skip
+@numba.njit(cache=True, nogil=True)
+def _judged(n, sums, pure, known, weights, unit, table, margin, look):  # type: ignore[no-untyped-def]  # noqa: C901
     """Return (gain, place) of the cut that the contract asks for among n candidates, −1: none."""
+    n_looks = 0
+    for c in range(n):  # a loop of its own, for which ones to look at is hard to predict
+        look[n_looks] = c
+        amid_one_class = 0 < c < n - 1 and pure[c] >= 0 and pure[c] == pure[c + 1]
+        n_looks += not amid_one_class
     best, place, judged = 0.0, -1, -1
-    for c in range(n):
-        if 0 < c < n - 1 and pure[c] >= 0 and pure[c] == pure[c + 1]:
+    enough = weights[0] * margin * _SURELY
+    for i in range(n_looks):
+        c = look[i]
+        below = _below(sums, c, known, unit, table)
+        if weights[2] - below < enough:  # without a division
+            judged = c
             continue
-        gain = _gain(sums[c], sides, classes, weights, unit, table)
+        gain = _gain(below, weights)
         if gain > best + margin:
             # Gains amid one class rise to their end. Only where the last step is within the
             # margin may one of them come first.
             amid = c
             if c - 1 > judged:
-                before = _gain(sums[c - 1], sides, classes, weights, unit, table)
+                before = _gain(_below(sums, c - 1, known, unit, table), weights)
                 amid = c if gain > before + margin else judged + 1
             while amid < c:
-                inside = _gain(sums[amid], sides, classes, weights, unit, table)
+                inside = _gain(_below(sums, amid, known, unit, table), weights)
                 if inside > best + margin:
                     best, place = inside, amid
                 amid += 1
             if gain > best + margin:
                 best, place = gain, c
+            enough = weights[0] * (best + margin) * _SURELY
         judged = c
     return best, place
 
 
 @register_jitable
-def _write_sums(out: Any, sums: Any, classes: int, first: int) -> None:
-    weight = _weight(sums, classes)
-    out[0] = sums[classes] if first == 2 else weight
-    out[first - 1] = weight
+def _write_sums(out: Any, node: int, g: int, sums: Any, at: int, first: int) -> None:
+    classes = sums.shape[1] - 1
+    out[node, g, first - 1] = _weight(sums, at, classes)
+    out[node, g, 0] = sums[at, classes]
     for k in range(classes):
-        out[first + k] = sums[k]
+        out[node, g, first + k] = sums[at, k]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -233,40 +265,71 @@ def _cut(  # type: ignore[no-untyped-def]
     classes, first = shape
     min_weight, gap, margin = rule
     longest = lengths.max()
-    planes = classes + (first == 2)
-    code_of, sums = np.empty(longest, np.int64), np.empty((longest + 1, planes), np.int64)
-    blocks = np.empty(longest, np.int64), np.empty(longest, np.int32)
-    spare, counts = np.empty(longest, np.int64), np.empty(1 << 11, np.int64)
+    small = keys.dtype  # holds weights as well
+    sums, left = np.empty((longest, classes + 1), small), np.empty(classes + 1, small)
+    pure, look = np.empty(longest + 1, np.int32), np.empty(longest, np.int32)
+    candidates = np.empty(longest, np.int32), np.empty(longest, np.int32), pure, sums
+    spare, counts = np.empty(longest, small), np.empty(1 << 11, np.int64)
     cells = np.empty((min(width, _CELLS, _DENSE * longest), classes + 1), np.int64)
-    sides = np.empty(classes, np.int64), np.empty(planes, np.int64)
-    known = sides[1]
+    known = np.empty((2, classes + 1), np.int64)
+    high = bits
+    while (width - 1) >> (high - bits) > 0:
+        high += 1
     end = 0
     for i in range(lengths.size):
+        node = first_node + i
         begin, end = end, end + lengths[i]
-        n = _grouped(keys[begin:end], spare, bits, width, tables, code_of, sums, cells, counts)
-        known[:] = 0
-        for j in range(n):
-            for p in range(planes):
-                known[p] += sums[j, p]
-        known_weight = _weight(known, classes) * unit
+        own = keys[begin:end]
+        dense = width <= _DENSE * own.size and width <= cells.shape[0]
+        if dense:
+            _count(own, bits, width, tables, cells)
+        _sum_known(own, bits, tables, known)
+        known_weight = _weight(known, 0, classes) * unit
         least = min(0.1 * known_weight / classes, 25.0)
         least = (min_weight if least <= min_weight else least) * SLACK
         bounds = (known_weight, least, gap)
-        tries = _joined((n, code_of, sums), classes, values, bounds, unit, blocks)
-        weights = (whole[i] * unit, known_weight, _information(known, classes, unit, table))
-        best, place = _judged(
-            tries, sums, blocks[1], sides, classes, weights, unit, table, margin
-        )  # fmt: skip
-        node = first_node + i
+        left[:] = 0
+        tries = 0
+        if known_weight >= 2.0 * least:
+            if dense:
+                tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
+            else:
+                ordered = _sorted(own, spare[: own.size], bits, high, counts)
+                tries = _from_keys(ordered, bits, tables, left, values, bounds, unit, candidates)
+        base = _information(known, 0, classes, unit, table)
+        weights = (whole[i] * unit, known_weight, base)
+        best, place = _judged(tries, sums, pure, known, weights, unit, table, margin, look)
         out[1][node, g] = tries
-        _write_sums(out[5][node, g], known, classes, first)
-        if place < 0:
-            out[0][node, g], out[2][node, g], out[3][node, g] = -np.inf, 0, 0
-            out[4][node, g] = 0
-        else:
-            out[0][node, g], out[2][node, g] = best, code_of[place]
-            out[3][node, g] = blocks[0][place]
-            _write_sums(out[4][node, g], sums[place], classes, first)
+        _write_sums(out[5], node, g, known, 0, first)
+        out[0][node, g], out[2][node, g], out[3][node, g] = -np.inf, 0, 0
+        out[4][node, g] = 0
+        if place >= 0:
+            out[0][node, g], out[2][node, g] = best, candidates[0][place]
+            out[3][node, g] = candidates[1][place]
+            _write_sums(out[4], node, g, sums, place, first)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(keys, bits, width, tables, cells):  # type: ignore[no-untyped-def]
+    plane, amount = tables
+    mask, counted = (1 << bits) - 1, cells.shape[1] - 1
+    cells[:width] = 0
+    for i in range(keys.size):
+        code, own = keys[i] >> bits, keys[i] & mask
+        cells[code, plane[own]] += amount[own]
+        cells[code, counted] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum_known(keys, bits, tables, known):  # type: ignore[no-untyped-def]
+    plane, amount = tables
+    mask, counted = (1 << bits) - 1, known.shape[1] - 1
+    known[0] = 0
+    for i in range(keys.size):
+        if keys[i] >> bits > 0:
+            own = keys[i] & mask
+            known[0, plane[own]] += amount[own]
+            known[0, counted] += 1
 
 
 def cuts(
@@ -302,7 +365,9 @@ def cuts(
         if weight is not None:
             tables = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         bits = max(1, int(tables[0].size - 1).bit_length())
-        keys = np.empty((min(tile, n_features - first), n_rows), dtype=np.int64)
+        own = values[first : first + tile]
+        narrow = weight is None and max(each.size for each in own) < 1 << (31 - bits)
+        keys = np.empty((len(own), n_rows), dtype=np.int32 if narrow else np.int64)
         shift = layout.implied - layout.first
         _fill(
             codes, rows, start[a:b], stop[a:b], label, weights, shift, first, keys, bits, tables
