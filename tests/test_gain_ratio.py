@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.c45_golden import split_table
-from vtree import C45Classifier, ID3Classifier
+from vtree import C45Classifier, ID3Classifier, gain_ratio
 
 
 def test_play_tennis() -> None:
@@ -78,3 +78,11 @@ def test_empty_branches_answer_with_their_parent() -> None:
     parents = [int(np.flatnonzero((tree.first_child >= 0) & (tree.first_child <= e))[-1])
                for e in empty]  # fmt: skip
     np.testing.assert_array_equal(tree.value[empty], tree.value[parents])
+
+
+def test_a_later_attribute_must_be_better_by_the_margin() -> None:
+    worth = np.array([[0.5, 0.5 + 4e-7, 0.5 + 8e-7], [-np.inf, 0.1, 0.2], [-np.inf] * 3])
+    for margin, expected in ((1e-12, [2, 2]), (1e-6, [0, 2]), (5e-7, [2, 2])):
+        feature, found = gain_ratio._first_best(worth, margin)
+        assert feature[:2].tolist() == expected
+        assert found.tolist() == [True, True, False]

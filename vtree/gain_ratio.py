@@ -127,13 +127,22 @@ class InformationSearch(NamedTuple):
         for group, own in zip(bins.groups, found, strict=True):
             gain[:, group.features], info[:, group.features] = own.gain, own.info
         worth = self.worth(gain, info, self.averaged)
-        largest = worth.max(axis=1, keepdims=True)
-        near = np.where(largest > -np.inf, largest - TOLERANCE, np.inf)
-        feature = np.argmax(worth >= near, axis=1)
-        split = largest[:, 0] > -np.inf
+        feature, split = _first_best(worth, self.margin)
         whole = nodes.total[:, self.layout.weight].astype(np.float64)
         decrease = gain[np.arange(feature.size), feature] * whole
         return _splits(found, bins, feature, split, np.where(split, decrease, -np.inf))
+
+
+def _first_best(worth: Floats, margin: float) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return (the best feature, whether there is any) of worth (L, F).
+
+    From the first feature to the last, one is best if it is worth more than `margin` more.
+    """
+    feature, best = np.zeros(worth.shape[0], dtype=np.int64), np.full(worth.shape[0], -np.inf)
+    for f in range(worth.shape[1]):
+        better = worth[:, f] > best + margin
+        feature[better], best[better] = f, worth[better, f]
+    return feature, best > -np.inf
 
 
 def _gain(before: Floats, after: Floats, known: Floats, whole: Floats) -> Floats:

@@ -45,36 +45,42 @@ def _information(counts: NDArray[np.float64]) -> float:
     return float(own.sum() * np.log2(own.sum()) - (own * np.log2(own)).sum()) if own.size else 0.0
 
 
-def _by_hand(x: Any, y: Any, classes: int, least: float) -> tuple[float, int, int]:
-    """Return (largest gain, candidates, place of the first best one among the sorted rows)."""
+def _by_hand(x: Any, y: Any, classes: int, rule: Rule) -> tuple[float, int, int]:
+    """Return (gain, candidates, rows to the left) of the best cut, all candidates being judged."""
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
     whole = np.bincount(y, minlength=classes).astype(float)
-    least = max(least, min(0.1 * len(x) / classes, 25.0))
-    gains = {}
+    least = max(rule.min_weight, min(0.1 * len(x) / classes, 25.0))
+    best, tries, place = 0.0, 0, 0
     for i in range(1, len(x)):
-        if i >= least and len(x) - i >= least and x[i - 1] < x[i] - 1e-5:
+        if i >= least and len(x) - i >= least and x[i - 1] < x[i] - rule.gap:
+            tries += 1
             left = np.bincount(y[:i], minlength=classes).astype(float)
             below = _information(left) + _information(whole - left)
-            gains[i] = (_information(whole) - below) / len(x)
-    largest = max(gains.values())
-    return largest, len(gains), min(i for i, gain in gains.items() if gain >= largest - 1e-12)
+            gain = (_information(whole) - below) / len(x)
+            if gain > best + rule.margin:
+                best, place = gain, i
+    return best, tries, place
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_plain_loop_over_all_cuts_finds_the_same(seed: int) -> None:
+@pytest.mark.parametrize("margin", [1e-12, 1e-3, 1e-2])
+@pytest.mark.parametrize("gap", [1e-5, 1.5])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_plain_loop_over_all_cuts_finds_the_same(seed: int, gap: float, margin: float) -> None:
+    # With a gap of 1.5, one class may end where no cut is allowed.
     random = np.random.default_rng(seed)
-    x = random.integers(1, 30, 120)
-    y = (x + random.normal(scale=6.0, size=120) > 15).astype(np.int64) + (x > 25)
+    x = random.integers(1, 60, 120)
+    y = (x + random.normal(scale=6.0, size=120) > 30).astype(np.int64) + (x > 50)
+    rule = Rule(2.0, gap, margin)
     targets = class_targets(y[:, None], [3], None)
     found = cuts(
         x[:, None].astype(np.uint8), np.arange(120, dtype=np.int32), np.array([0]),
-        np.array([120]), targets.label - np.int32(1), None, [np.arange(1.0, 30.0)],
-        targets.layout, 1.0, Rule(2.0),
+        np.array([120]), targets.label - np.int32(1), None, [np.arange(1.0, 60.0)],
+        targets.layout, 1.0, rule,
     )  # fmt: skip
-    gain, tries, place = _by_hand(x, y, 3, 2.0)
+    gain, tries, place = _by_hand(x, y, 3, rule)
     assert found.gain[0, 0] == pytest.approx(gain, abs=1e-12)
-    assert found.tries[0, 0] == tries
+    assert (found.tries[0, 0], found.left[0, 0, 0]) == (tries, place)
     assert found.bin[0, 0] == np.sort(x)[place - 1] and found.following[0, 0] == np.sort(x)[place]
 
 

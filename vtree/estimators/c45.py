@@ -26,6 +26,7 @@ from vtree.pruning.raising import as_tree, prune_by_errors
 from vtree.pruning.rerouting import Rows
 from vtree.targets import Targets
 from vtree.tree import Tree
+from vtree_kernels.entropy_cuts.reference import TOLERANCE
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -35,6 +36,7 @@ _OF_COST: dict[str, Callable[[Floats, float], Worth]] = {
     "idx": lambda costs, power: information.idx(costs),
     "cs_id3": lambda costs, power: information.cs_id3(costs),
 }
+_J48_MARGIN = 1e-6  # by which a later attribute or cut must be better in J48
 _SHARED = ("max_bins", "categorical_features", "unknown_categories", "device", "n_jobs")
 
 
@@ -195,13 +197,14 @@ class C45Classifier(InformationTree):
 
     def _search(self, targets: Targets, averaged: NDArray[np.bool_]) -> InformationSearch:
         corrected = bool(self.mdl_correction) and self.criterion not in _OF_COST
-        return super()._search(targets, averaged)._replace(corrected=corrected)
+        margin = _J48_MARGIN if self.reference == "j48" else TOLERANCE
+        return super()._search(targets, averaged)._replace(corrected=corrected, margin=margin)
 
     def _pruned(self, tree: Tree, data: Prepared, targets: Targets, whole: Integers | None) -> Tree:
         del self._costs
         if self.collapse:
             tree = collapsed(tree, upward=self.reference == "r8")
-        values = arrays.to_numpy(data.values).astype(np.float64, copy=False)
+        values = arrays.to_numpy(data.values)
         ones = np.ones(values.shape[0], dtype=np.int64)
         rows = Rows(
             values=values,

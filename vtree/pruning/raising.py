@@ -8,11 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.pruning.error_based import AddedErrors
-from vtree.pruning.rerouting import Entries, Rows, Shape, distributions, step
+from vtree.pruning.rerouting import (
+    Entries,
+    Rows,
+    Shape,
+    at_rest,
+    cells_of,
+    class_weights,
+    distributions,
+    step,
+)
 from vtree.tree import THRESHOLD, Tree, canonical, children, levels
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 TOLERANCE = 0.1  # errors by which a smaller tree may promise to be worse
 
@@ -49,6 +59,22 @@ class _Work:
 
     def fill(self, entries: Entries) -> None:
         """Take in rows at some nodes and send them to everything below."""
+        rest = at_rest(entries, self.shape, self.rows)
+        stays = self.cells_that_divide(entries, rest)
+        if stays.any():
+            self._fill_by_level(cells_of(entries, stays))
+            inside = ~stays[entries.cell]
+            entries, rest = cells_of(entries, ~stays), rest[inside]
+        if entries.node.size:
+            self._fill_by_leaf(entries, rest)
+
+    def cells_that_divide(self, entries: Entries, rest: Integers) -> Mask:
+        """Return which cells (C,) hold rows that lack a value on their way, where they divide."""
+        stays = np.zeros(entries.node.size, dtype=np.bool_)
+        stays[entries.cell[self.shape.first_child[rest] >= 0]] = True
+        return stays
+
+    def _fill_by_level(self, entries: Entries) -> None:
         while entries.node.size:
             self.weights[entries.node] = distributions(entries, self.rows)
             order = np.argsort(entries.cell, kind="stable")
@@ -60,10 +86,44 @@ class _Work:
             inner = self.shape.first_child[entries.node] >= 0
             for i in np.flatnonzero(inner).tolist():
                 self.entries[int(entries.node[i])] = (row[i], weight[i])
-            self.done[entries.node] = ~inner
-            leaves = entries.node[~inner]
-            self.estimate[leaves] = self.leaf_estimate(self.weights[leaves])
+            self._note(entries.node)
             entries = step(entries, self.shape, self.rows)
+
+    def _fill_by_leaf(self, entries: Entries, rest: Integers) -> None:
+        """Do it where each row has one leaf, `rest`: rows sorted by leaf serve all nodes above."""
+        shape, rows = self.shape, self.rows
+        by_level = levels(shape.first_child, shape.n_children, entries.node.astype(np.int32))
+        nodes = np.concatenate(by_level)
+        self.n_rows[nodes], self.weights[nodes] = 0, 0
+        leaf = nodes[shape.first_child[nodes] < 0]
+        self.n_rows[leaf] = np.bincount(rest, minlength=self.done.size)[leaf]
+        self.weights[leaf] = class_weights(rest, entries, rows, self.done.size)[leaf]
+        inner = [own[shape.first_child[own] >= 0] for own in by_level]
+        for own in reversed(inner[:-1]):
+            below = children(shape.first_child, shape.n_children, own)
+            begin = np.cumsum(shape.n_children[own]) - shape.n_children[own]
+            self.n_rows[own] = np.add.reduceat(self.n_rows[below], begin)
+            self.weights[own] = np.add.reduceat(self.weights[below], begin)
+        start = np.zeros(self.done.size, dtype=np.int64)
+        start[entries.node] = np.cumsum(self.n_rows[entries.node]) - self.n_rows[entries.node]
+        for own in inner[:-1]:
+            below = children(shape.first_child, shape.n_children, own)
+            begin = np.cumsum(shape.n_children[own]) - shape.n_children[own]
+            before = np.cumsum(self.n_rows[below]) - self.n_rows[below]
+            start[below] = before + np.repeat(start[own] - before[begin], shape.n_children[own])
+        order = np.argsort(start[rest], kind="stable")
+        row, weight = entries.row[order], entries.weight[order]
+        for node in np.concatenate(inner).tolist():
+            rows_of_node = slice(start[node], start[node] + self.n_rows[node])
+            self.entries[node] = (row[rows_of_node], weight[rows_of_node])
+        self._note(nodes)
+
+    def _note(self, nodes: Integers) -> None:
+        """Take `nodes` for not judged yet, but leaves for judged."""
+        inner = self.shape.first_child[nodes] >= 0
+        self.done[nodes] = ~inner
+        leaves = nodes[~inner]
+        self.estimate[leaves] = self.leaf_estimate(self.weights[leaves])
 
     def at(self, nodes: Integers, into: Integers) -> Entries:
         """Return the entries of `nodes`, placed in the nodes `into`."""
@@ -92,6 +152,15 @@ class _Work:
         """Return the predicted errors of `branch` if all rows of `nodes` went there."""
         total = np.zeros(nodes.size)
         entries = self.at(nodes, branch)
+        rest = at_rest(entries, self.shape, self.rows)
+        stays = self.cells_that_divide(entries, rest)
+        alone = ~stays[entries.cell]
+        ends = class_weights(np.where(alone, rest, 0), entries, self.rows, self.done.size)
+        owner = np.zeros(self.done.size, dtype=np.int64)
+        owner[rest[alone]] = entries.owner[entries.cell[alone]]
+        leaves = np.unique(rest[alone])
+        np.add.at(total, owner[leaves], self.leaf_estimate(ends[leaves]))
+        entries = cells_of(entries, stays)
         while entries.node.size:
             leaf = self.shape.first_child[entries.node] < 0
             own = self.leaf_estimate(distributions(entries, self.rows))

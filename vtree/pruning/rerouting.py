@@ -6,12 +6,13 @@ cells. Weights are integers, so sums over them do not depend on any order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree.tree import THRESHOLD
+from vtree_kernels.descend import descend
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -20,7 +21,7 @@ Integers = NDArray[np.int64]
 class Rows(NamedTuple):
     """N training rows."""
 
-    values: Floats  # (N, F), levels by number, NaN for missing
+    values: NDArray[Any]  # (N, F) floats, levels by number, NaN for missing
     label: Integers  # (N,) class numbers
     weight: Integers  # (N,)
     whole: Integers  # (N,) fractions of a row are multiples of this
@@ -53,10 +54,36 @@ class Entries(NamedTuple):
 
 def distributions(entries: Entries, rows: Rows) -> Integers:
     """Return the class weights of each cell, (C, K)."""
-    key = entries.cell * rows.n_classes + rows.label[entries.row]
-    size = entries.node.size * rows.n_classes
-    sums = np.bincount(key, entries.weight.astype(np.float64), size)  # exact, as all sums
+    return class_weights(entries.cell, entries, rows, entries.node.size)
+
+
+def class_weights(place: Integers, entries: Entries, rows: Rows, size: int) -> Integers:
+    """Return the class weights (size, K) of entries by their `place` (E,)."""
+    key = place * rows.n_classes + rows.label[entries.row]
+    # Sums are exact, as all are.
+    sums = np.bincount(key, entries.weight.astype(np.float64), size * rows.n_classes)
     return sums.astype(np.int64).reshape(-1, rows.n_classes)
+
+
+def at_rest(entries: Entries, shape: Shape, rows: Rows) -> Integers:
+    """Return the leaf of each entry (E,), or the node below its own whose value it lacks."""
+    names = ("feature", "kind", "threshold", "first_child", "map_offset", "branch_map")
+    tree = [getattr(shape, name) for name in names]
+    rest: Integers = descend(rows.values, entries.row, entries.node[entries.cell], *tree)
+    return rest
+
+
+def cells_of(entries: Entries, chosen: NDArray[np.bool_]) -> Entries:
+    """Return the entries of the chosen cells (C,)."""
+    inside = chosen[entries.cell]
+    number = np.cumsum(chosen) - 1
+    return Entries(
+        entries.row[inside],
+        entries.weight[inside],
+        number[entries.cell[inside]],
+        entries.node[chosen],
+        entries.owner[chosen],
+    )
 
 
 def step(entries: Entries, shape: Shape, rows: Rows) -> Entries:

@@ -19,8 +19,8 @@ if it gains more than rule.margin more. Candidates amid rows of one class gain n
 candidates around those rows (Fayyad & Irani 1992), so most need not be judged.
 
 Returns `Cuts`: gain (L, G) float64, −inf without a cut; tries (L, G) int64, the number of
-candidates; bin and following (L, G) int32, the codes on both sides of the cut, 0 without; left and known
-(L, G, S) int64, statistics as `Layout` has them.
+candidates; bin and following (L, G) int32, the codes on both sides of the cut, 0 without; left and
+known (L, G, S) int64, statistics as `Layout` has them.
 """
 
 from vtree_kernels._dispatch import Kernel

@@ -69,18 +69,20 @@ def _fill(codes, rows, start, stop, label, weight, shift, feature, keys, bits, t
     for node in range(start.size):
         for position in range(start[node], stop[node]):
             row = rows[position]
-            own = np.int64(label[row, 0] + shift)
+            own = label[row, 0] + shift
             if weight.size > 0:
-                plane[at], amount[at] = own, weight[row]
-                own = at
+                plane[at], amount[at], own = own, weight[row], at
             for j in range(keys.shape[0]):
                 keys[j, at] = (np.int64(codes[row, feature + j]) << bits) | own
             at += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _sorted(keys, spare, low, high, counts):  # type: ignore[no-untyped-def]  # noqa: C901
-    """Return the keys sorted by their bits low … high − 1, in `keys` or in `spare`."""
+def _sorted(keys, spare, low, width, counts):  # type: ignore[no-untyped-def]  # noqa: C901
+    """Return the keys sorted by their codes, those below `width` from bit `low` on.
+
+    In `keys` or in `spare`.
+    """
     if keys.size <= 24:
         for i in range(1, keys.size):
             key = keys[i]
@@ -91,20 +93,20 @@ def _sorted(keys, spare, low, high, counts):  # type: ignore[no-untyped-def]  # 
             keys[j] = key
         return keys
     digit = 11 if keys.size > 3000 else 8
-    size = 1 << digit
-    while low < high:
+    size, shift = 1 << digit, 0
+    while (width - 1) >> shift > 0:
         counts[:size] = 0
         for i in range(keys.size):
-            counts[(keys[i] >> low) & (size - 1)] += 1
+            counts[(keys[i] >> (low + shift)) & (size - 1)] += 1
         before = 0
         for d in range(size):
             before, counts[d] = before + counts[d], before
         for i in range(keys.size):
-            d = (keys[i] >> low) & (size - 1)
+            d = (keys[i] >> (low + shift)) & (size - 1)
             spare[counts[d]] = keys[i]
             counts[d] += 1
         keys, spare = spare, keys
-        low += digit
+        shift += digit
     return keys
 
 
@@ -263,50 +265,43 @@ def _cut(  # type: ignore[no-untyped-def]
 ):
     """Find the cuts of some nodes in one feature, whose keys stand node after node."""
     classes, first = shape
-    min_weight, gap, margin = rule
-    longest = lengths.max()
-    small = keys.dtype  # holds weights as well
+    longest, small = lengths.max(), keys.dtype  # which holds weights as well
     sums, left = np.empty((longest, classes + 1), small), np.empty(classes + 1, small)
     pure, look = np.empty(longest + 1, np.int32), np.empty(longest, np.int32)
     candidates = np.empty(longest, np.int32), np.empty(longest, np.int32), pure, sums
-    spare, counts = np.empty(longest, small), np.empty(1 << 11, np.int64)
+    scratch = np.empty(longest, small), np.empty(1 << 11, np.int64)
     cells = np.empty((min(width, _CELLS, _DENSE * longest), classes + 1), np.int64)
     known = np.empty((2, classes + 1), np.int64)
-    high = bits
-    while (width - 1) >> (high - bits) > 0:
-        high += 1
     end = 0
     for i in range(lengths.size):
-        node = first_node + i
-        begin, end = end, end + lengths[i]
+        node, begin, end = first_node + i, end, end + lengths[i]
         own = keys[begin:end]
-        dense = width <= _DENSE * own.size and width <= cells.shape[0]
-        if dense:
-            _count(own, bits, width, tables, cells)
         _sum_known(own, bits, tables, known)
         known_weight = _weight(known, 0, classes) * unit
-        least = min(0.1 * known_weight / classes, 25.0)
-        least = (min_weight if least <= min_weight else least) * SLACK
-        bounds = (known_weight, least, gap)
+        bounds = (known_weight, _least(known_weight, classes, rule[0]), rule[1])
         left[:] = 0
-        tries = 0
-        if known_weight >= 2.0 * least:
-            if dense:
-                tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
-            else:
-                ordered = _sorted(own, spare[: own.size], bits, high, counts)
-                tries = _from_keys(ordered, bits, tables, left, values, bounds, unit, candidates)
+        if width <= _DENSE * own.size and width <= cells.shape[0]:
+            _count(own, bits, width, tables, cells)
+            tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
+        else:
+            ordered = _sorted(own, scratch[0][: own.size], bits, width, scratch[1])
+            tries = _from_keys(ordered, bits, tables, left, values, bounds, unit, candidates)
         base = _information(known, 0, classes, unit, table)
         weights = (whole[i] * unit, known_weight, base)
-        best, place = _judged(tries, sums, pure, known, weights, unit, table, margin, look)
-        out[1][node, g] = tries
-        _write_sums(out[5], node, g, known, 0, first)
-        out[0][node, g], out[2][node, g], out[3][node, g] = -np.inf, 0, 0
+        best, place = _judged(tries, sums, pure, known, weights, unit, table, rule[2], look)
+        out[0][node, g], out[1][node, g] = best if place >= 0 else -np.inf, tries
+        out[2][node, g] = candidates[0][place] if place >= 0 else 0
+        out[3][node, g] = candidates[1][place] if place >= 0 else 0
         out[4][node, g] = 0
         if place >= 0:
-            out[0][node, g], out[2][node, g] = best, candidates[0][place]
-            out[3][node, g] = candidates[1][place]
             _write_sums(out[4], node, g, sums, place, first)
+        _write_sums(out[5], node, g, known, 0, first)
+
+
+@register_jitable
+def _least(known_weight: float, classes: int, min_weight: float) -> float:
+    share = min(0.1 * known_weight / classes, 25.0)
+    return (min_weight if share <= min_weight else share) * SLACK
 
 
 @numba.njit(cache=True, nogil=True)

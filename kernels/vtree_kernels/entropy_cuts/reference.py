@@ -151,9 +151,7 @@ def _best(
     )
 
 
-def _candidates(
-    groups: _Groups, values: Any, layout: Any, unit: float, rule: Rule
-) -> Any:
+def _candidates(groups: _Groups, values: Any, layout: Any, unit: float, rule: Rule) -> Any:
     """Tell which groups (P,) have a candidate cut behind them."""
     xp = array_namespace(groups.node)
     last = groups.node.shape[0] - 1
