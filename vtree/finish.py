@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ Integers = NDArray[np.int64]
 def finish(
     grown: Grown,
     rows: NDArray[np.int32],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
     targets: Targets,
     criterion: Criterion,
     *,
@@ -48,7 +50,7 @@ def finish(
 
 def assembled(
     grown: Grown,
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
     *,
     value: Floats,
     weight: Floats,

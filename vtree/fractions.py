@@ -71,7 +71,7 @@ class ByWeight:
         grown: Grown,
         chosen: Integers,
         total: Integers,
-        branch_map: NDArray[np.uint8],
+        branch_map: NDArray[Any],
         data: Data,
     ) -> tuple[Data, Integers]:
         """Sort rows by child, divide those without a value; see `Router`."""
@@ -139,9 +139,7 @@ class ByWeight:
         )
 
 
-def _known_first(
-    grown: Grown, chosen: Integers, branch_map: NDArray[np.uint8], data: Data
-) -> Array:
+def _known_first(grown: Grown, chosen: Integers, branch_map: NDArray[Any], data: Data) -> Array:
     """Return the order of rows by child, those without a value behind the last child."""
     order = data.order
     for group in data.bins.groups:

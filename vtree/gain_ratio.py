@@ -7,7 +7,7 @@ Rows without a value count by what they leave of the gain: it is multiplied by t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from vtree.criteria import Criterion
 from vtree.criteria.information import Worth, information
 from vtree.elementary import log2
 from vtree.splits import Nodes, Splits
-from vtree.tree import MULTIWAY, THRESHOLD
+from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
 from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
 from vtree_kernels.entropy_cuts.reference import SLACK, TOLERANCE
 from vtree_kernels.scan import Layout, Limits, with_counts
@@ -171,7 +171,7 @@ def _splits(
     bin = np.zeros(feature.size, dtype=np.int32)
     threshold = np.zeros(feature.size)
     totals: list[Integers] = []
-    maps: dict[int, NDArray[np.uint8]] = {}
+    maps: dict[int, NDArray[Any]] = {}
     for node in np.flatnonzero(split).tolist():
         f = int(feature[node])
         g, i = place[f]
@@ -179,7 +179,8 @@ def _splits(
         if isinstance(own, FoundBranches):
             n_children[node] = bins.n_bins[f]
             totals.append(own.hist[node, i, 1 : bins.n_bins[f] + 1])
-            maps[node] = np.append(0, np.arange(bins.n_bins[f])).astype(np.uint8)
+            levels = np.arange(bins.n_bins[f])
+            maps[node] = np.append(0, levels).astype(child_dtype(levels.size))
             continue
         n_children[node] = 2
         left, known = own.cuts.left[node, i], own.cuts.known[node, i]

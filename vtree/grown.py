@@ -43,7 +43,7 @@ class Grown(NamedTuple):
 class Branches(NamedTuple):
     """What the splits found so far say of their branches, split after split."""
 
-    map: NDArray[np.uint8]  # (P,) child number of each code
+    map: NDArray[Any]  # (P,) child number of each code
     total: Integers  # (C, S) statistics of each child
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,13 @@ class Data(NamedTuple):
 # nodes, ascending by start, by child. total (C, S) are the children's statistics by the search,
 # node after node; a router that sends rows other ways than the search had in mind returns its own.
 Router = Callable[
-    [Grown, Integers, Integers, NDArray[np.uint8], Data],
+    [Grown, Integers, Integers, NDArray[Any], Data],
     tuple[Data, Integers],
 ]
 
 
 def by_branch(
-    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[Any], data: Data
 ) -> tuple[Data, Integers]:
     """Send each row where its own value, or the learnt branch of missing ones, says."""
     order = data.order
@@ -49,7 +49,7 @@ def by_branch(
 
 
 def by_value(
-    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[Any], data: Data
 ) -> tuple[Data, Integers]:
     """Send each row by its value, for thresholds that may lie inside a bin; categories by code."""
     order = data.order
@@ -66,7 +66,7 @@ def by_value(
 
 
 def _by_code(
-    group: Group, grown: Grown, chosen: Integers, branch_map: NDArray[np.uint8], order: Array
+    group: Group, grown: Grown, chosen: Integers, branch_map: NDArray[Any], order: Array
 ) -> Array:
     own = chosen[np.isin(grown.feature[chosen], group.features)]
     if own.size == 0:
@@ -88,7 +88,7 @@ def _by_code(
 
 
 def unmoved(
-    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[np.uint8], data: Data
+    grown: Grown, chosen: Integers, total: Integers, branch_map: NDArray[Any], data: Data
 ) -> tuple[Data, Integers]:
     """Leave the rows where they are: for trees whose last splits nobody asks the rows of.
 

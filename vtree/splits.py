@@ -128,7 +128,7 @@ class Splits(NamedTuple):
     missing_child: NDArray[np.int32]
     n_children: NDArray[np.int32]  # (L,) 0 without a split
     child_total: Integers  # (C, S) statistics of the children, node after node
-    child_of_code: dict[int, NDArray[np.uint8]]  # node → child of each code, but for thresholds
+    child_of_code: dict[int, NDArray[Any]]  # node → child of each code, but for thresholds
 
 
 class Found(NamedTuple):

@@ -27,7 +27,7 @@ class Tree(NamedTuple):
     n_children: NDArray[np.int32]  # (M,) 0 at leaves
     missing_child: NDArray[np.int32]  # (M,) the branch of a missing value, −1: it stays here
     map_offset: NDArray[np.int64]  # (M,) start in branch_map, −1: none
-    branch_map: NDArray[np.uint8]  # (P,) child number of each code, node after node
+    branch_map: NDArray[Any]  # (P,) child number of each code, node after node, see `child_dtype`
     value: NDArray[np.float64]  # (M, K) class shares or means
     weight: NDArray[np.float64]  # (M,) sum of sample weights
     n_rows: NDArray[np.int64]  # (M,)
@@ -36,6 +36,11 @@ class Tree(NamedTuple):
         np.float64
     ]  # (M,) decrease of impurity, times weight over the root's; 0 at leaves
     root: NDArray[np.int32]  # (T,)
+
+
+def child_dtype(n_children: int) -> type[np.unsignedinteger[Any]]:
+    """Return the dtype of branch maps with numbers below `n_children`: uint8, or else uint16."""
+    return np.uint8 if n_children <= 256 else np.uint16
 
 
 def depth(tree: Tree) -> NDArray[np.int64]:

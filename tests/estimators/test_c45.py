@@ -56,6 +56,37 @@ def test_rows_without_a_value_in_any_known_column() -> None:
     assert model.score(X, [0, 0, 1, 1] * 3) == 1.0
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_more_levels_than_a_byte_counts(missing: float) -> None:
+    random = np.random.default_rng(2)
+    X = np.column_stack([random.integers(0, 400, 4000), random.integers(0, 3, 4000)]).astype(float)
+    y = ((X[:, 0] % 7 > 3) ^ (random.random(4000) < 0.1)).astype(int)
+    X[random.random(X.shape) < missing] = np.nan
+    model = vtree.C45Classifier(categorical_features=[True, True], prune=False)
+    tree = model.fit(X, y).grown_
+    assert tree.n_children[0] == 400
+    assert model.score(X, y) > 0.85
+    for node in (0, 255, 256, 399):
+        child = tree.first_child[0] + node
+        own = (X[:, 0] == node) if missing == 0.0 else None
+        assert own is None or tree.n_rows[child] == own.sum()
+    with vtree.kernels("reference"):
+        same = vtree.C45Classifier(categorical_features=[True, True], prune=False).fit(X, y)
+        assert vtree.digest(same) == vtree.digest(model)
+        np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_tree_of_many_levels_as_a_file(tmp_path: Path) -> None:
+    X = np.repeat(np.arange(300.0), 4)[:, None]
+    y = (X[:, 0] % 2).astype(int)
+    model = vtree.C45Classifier(categorical_features=[True]).fit(X, y)
+    assert model.grown_.branch_map.dtype == np.uint16
+    vtree.save(model, tmp_path / "wide.vtree")
+    again = vtree.load(tmp_path / "wide.vtree")
+    assert vtree.digest(again) == vtree.digest(model)
+    np.testing.assert_array_equal(again.predict(X), y)
+
+
 def test_more_distinct_values_than_sixteen_bits_hold() -> None:
     random = np.random.default_rng(0)
     X = random.permutation(70_000).astype(np.float64)[:, None]

@@ -113,7 +113,7 @@ def test_cuda_adds_up_more_tiles_than_a_block_has_threads() -> None:
     ones = np.random.default_rng(0).integers(0, TILE + 1, 2500)
     ones[7] = 2**40  # a sum beyond 32 bits
     own = on_device(ones)
-    kernels = cuda._program.on(device_of(own), TILE=TILE)
+    kernels = cuda._program.on(device_of(own), TILE=TILE, CHILD="unsigned char")
     kernels.launch("add_up", 1, 1024, own, np.int32(ones.size))
     assert_same_bits(to_host(own), np.cumsum(ones) - ones)
 

@@ -39,7 +39,8 @@ class Case:
         map_offset = np.where(kind > 0, np.cumsum(kind > 0) - 1, -1) * self.n_codes
         map_offset = np.where(kind > 0, map_offset, -1).astype(np.int64)
         size = int((kind > 0).sum()) * self.n_codes
-        branch_map = draw.integers(0, self.n_children, size).astype(np.uint8)
+        branch_map = draw.integers(0, self.n_children, size)
+        branch_map = branch_map.astype(np.uint8 if self.n_children <= 256 else np.uint16)
         column = draw.integers(0, 3, n_nodes)
         rule = (column, kind, bin, missing_child, map_offset, branch_map, self.n_children)
         return (rows, ends[::2], ends[1::2], codes, *rule)
@@ -50,6 +51,7 @@ CASES = {
     "thresholds": Case(kinds=(0,)),
     "multiway": Case(kinds=(2,), n_children=5),
     "many children": Case(kinds=(2,), n_children=256, n_codes=700),
+    "children of 16 bits": Case(kinds=(0, 2), n_children=600, n_codes=700),
     "wide codes": Case(n_codes=1000),
     "one bin": Case(skewed=True),
     "one row": Case(n_rows=1, segments=((0, 1),)),

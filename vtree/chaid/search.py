@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import Problems, Rules
 from vtree.criteria import Criterion
 from vtree.splits import Nodes, Splits
-from vtree.tree import MULTIWAY, Tree, children, levels
+from vtree.tree import MULTIWAY, Tree, child_dtype, children, levels
 from vtree_kernels.scan import Layout, Limits, with_counts
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ class ChaidSearch(NamedTuple):
             for group, each in zip(bins.groups, found, strict=True)
             for g, f in enumerate(group.features.tolist())
         }
-        maps: dict[int, NDArray[np.uint8]] = {}
+        maps: dict[int, NDArray[Any]] = {}
         totals: list[Integers] = []
         missing_child = np.full(feature.size, -1, dtype=np.int32)
         n_children = np.zeros(feature.size, dtype=np.int32)
@@ -208,7 +208,7 @@ def _child_totals(child: Integers, table: Integers) -> Integers:
     return total
 
 
-def branch_map(child: Integers, n_rows: Integers, ordinal: bool) -> NDArray[np.uint8]:
+def branch_map(child: Integers, n_rows: Integers, ordinal: bool) -> NDArray[Any]:
     """Return the child of each code, those without rows in the node (−1) included.
 
     A missing value goes to the largest child (of C, with n_rows each), an ordinal level with the
@@ -228,7 +228,7 @@ def branch_map(child: Integers, n_rows: Integers, ordinal: bool) -> NDArray[np.u
         mapped[1:] = int(np.argmax(n_rows))
     if mapped[0] < 0:
         mapped[0] = int(np.argmax(n_rows))
-    return mapped.astype(np.uint8)
+    return mapped.astype(child_dtype(n_rows.size))
 
 
 def class_levels(table: Integers, layout: Layout) -> Floats:

@@ -124,7 +124,6 @@ class ID3Classifier(InformationTree):
                 "them as categories (categorical_features), cut them into ranges first "
                 "(sklearn.preprocessing.KBinsDiscretizer), or use C45Classifier"
             )
-        super()._check_columns(schema)
 
     def __sklearn_tags__(self) -> Any:  # noqa: D105
         tags = super().__sklearn_tags__()

@@ -35,7 +35,6 @@ from vtree_kernels.scan import Limits
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_LEVELS = 255  # branches that a node may have
 _MOST_CODES = 2**31 - 1  # numeric attributes need no histograms
 _MANY_LEVELS = 0.3  # levels a row above which an attribute does not count in the average gain
 
@@ -81,12 +80,6 @@ class InformationTree(ClassifierMixin, TreeEstimator):
 
     def _check_columns(self, schema: Schema) -> None:
         """Raise InputError for columns that the system cannot split."""
-        for feature, own in enumerate(schema.levels):
-            if own is not None and own.size > MOST_LEVELS:
-                raise InputError(
-                    f"X: {column_name(schema, feature)} holds {own.size:,} levels, but a node has "
-                    f"{MOST_LEVELS} branches at most. Merge rare levels, or drop the column"
-                )
 
     def _bin(self, data: Prepared) -> Bins:
         n_levels = [-1 if each is None else each.size for each in data.schema.levels]

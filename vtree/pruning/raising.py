@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,9 +265,7 @@ def as_tree(tree: Tree, pruned: Pruned, rows: Rows) -> tuple[Tree, Floats]:
     return canonical(whole), canonical(whole._replace(weight=pruned.estimate)).weight
 
 
-def _packed(
-    tree: Tree, shape: Shape, split: NDArray[np.bool_]
-) -> tuple[Integers, NDArray[np.uint8]]:
+def _packed(tree: Tree, shape: Shape, split: NDArray[np.bool_]) -> tuple[Integers, NDArray[Any]]:
     """Return (offsets (M,), branch maps) with the maps of all splits back to back.
 
     A raised branch shares its map with the node that it now is; `Tree` has one map a node.

@@ -39,7 +39,7 @@ class Shape(NamedTuple):
     first_child: NDArray[np.int32]
     n_children: NDArray[np.int32]
     map_offset: Integers
-    branch_map: NDArray[np.uint8]
+    branch_map: NDArray[Any]
 
 
 class Entries(NamedTuple):

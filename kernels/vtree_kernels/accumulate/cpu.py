@@ -32,7 +32,7 @@ def accumulate(
     first_child: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
     value: NDArray[np.float64],
     column: NDArray[np.int64],
     n_columns: int,

@@ -3,7 +3,8 @@
     rows, counts = partition(rows, start, stop, child, n_children)
 
 rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending (NumPy arrays); child (R,)
-uint8, the child in 0 … n_children − 1 of the row at each position, read inside the segments only.
+uint8, the child in 0 … n_children − 1 of the row at each position, read inside the segments only;
+for `route`, the native twins take uint16, too.
 
 Returns new rows (R,), equal to the old ones outside the segments, and counts (L, n_children)
 int64, the rows each child receives; these too lie where `rows` do, so that nothing waits for them

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +34,7 @@ def partition(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
-    child: NDArray[np.uint8],
+    child: NDArray[Any],
     n_children: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (rows, counts); see the package for the contract."""
@@ -51,7 +53,7 @@ def written(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
-    child: NDArray[np.uint8],
+    child: NDArray[Any],
     tasks: NDArray[np.int64],
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],

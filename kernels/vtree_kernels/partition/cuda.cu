@@ -9,7 +9,7 @@
 // rank(b) − rank(a) rows of a node from a to b have a one. The row at p is number rank(p) − rank(a)
 // behind the node's zeros, or number (p − a) − (rank(p) − rank(a)) among them.
 //
-// Macro: TILE, the positions of a block.
+// Macros: TILE, the positions of a block; CHILD, the type of children.
 
 #include "partition/cuda.cuh"
 
@@ -32,7 +32,7 @@ __device__ __forceinline__ Number sum_before(Number own, int lane, Number *total
 // Finds the positions of nodes, up to and with n_rows, whose child has the bit. Writes them as
 // bits, with the ones before each word in its tile, and the ones of each tile.
 extern "C" __global__ void __launch_bounds__(THREADS) mark(
-    const unsigned char *__restrict__ child, long long n_rows,
+    const CHILD *__restrict__ child, long long n_rows,
     const long long *__restrict__ nodes, int n_nodes, int bit, unsigned int *__restrict__ bits,
     int *__restrict__ before_word, long long *__restrict__ before_tile) {
     __shared__ int of_warp[WARPS];
@@ -97,10 +97,10 @@ struct Ranks {
 
 // Moves rows and their children by one bit; positions of no node keep theirs.
 extern "C" __global__ void __launch_bounds__(THREADS) move(
-    const int *__restrict__ rows, const unsigned char *__restrict__ child, long long n_rows,
+    const int *__restrict__ rows, const CHILD *__restrict__ child, long long n_rows,
     const long long *__restrict__ nodes, int n_nodes, const unsigned int *__restrict__ bits,
     const int *__restrict__ before_word, const long long *__restrict__ before_tile,
-    int *__restrict__ out_rows, unsigned char *__restrict__ out_child) {
+    int *__restrict__ out_rows, CHILD *__restrict__ out_child) {
     __shared__ Span span;
     const long long begin = (long long)blockIdx.x * TILE;
     find_span(nodes, n_nodes, begin, &span);
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move(
 
 // Counts each node's rows of each child, which stand side by side by now, at the node's number.
 extern "C" __global__ void __launch_bounds__(THREADS) count(
-    const unsigned char *__restrict__ child, const long long *__restrict__ nodes, int n_nodes,
+    const CHILD *__restrict__ child, const long long *__restrict__ nodes, int n_nodes,
     int n_children, long long *__restrict__ counts) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (long long)n_nodes * n_children) return;

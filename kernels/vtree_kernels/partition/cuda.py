@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels._cuda import Device, Program, blocks_for, device_of
+from vtree_kernels._cuda import Device, Program, blocks_for, c_type, device_of, numpy_dtype
 
 THREADS = 256
 # Positions of a block: enough to pay for the search of their nodes, and few enough that a million
 # rows fill a processor of 132 with threads.
 TILE = 1024
 
-VARIANTS = ({"TILE": TILE},)
+VARIANTS = tuple({"TILE": TILE, "CHILD": child} for child in ("unsigned char", "unsigned short"))
 
 _program = Program("partition")
 
@@ -38,7 +38,7 @@ def by_child(
     here: Device, rows: Any, nodes: Any, n_nodes: int, child: Any, n_children: int
 ) -> tuple[Any, Any]:
     """Do it for nodes of `table_of`, on the device, of `n_nodes` in all."""
-    kernels = _program.on(here, TILE=TILE)
+    kernels = _program.on(here, TILE=TILE, CHILD=c_type(child.dtype))
     n_rows, number = rows.shape[0], np.int32(nodes.shape[1])
     n_tiles = n_rows // TILE + 1  # the end of the last node has a rank too
     bits = here.empty(n_rows // 32 + 1, np.uint32)
@@ -50,7 +50,7 @@ def by_child(
         source = (to, np.int64(n_rows), nodes, number)
         kernels.launch("mark", n_tiles, THREADS, *source, np.int32(bit), *ranks)
         kernels.launch("add_up", 1, 1024, before_tile, np.int32(n_tiles))
-        moved = here.empty(n_rows, np.int32), here.empty(n_rows, np.uint8)
+        moved = here.empty(n_rows, np.int32), here.empty(n_rows, numpy_dtype(child.dtype))
         kernels.launch("move", blocks_for(n_rows, TILE), THREADS, own, *source, *ranks, *moved)
         own, to = moved
     counts = here.zeros((n_nodes, n_children), np.int64)

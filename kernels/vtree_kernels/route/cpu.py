@@ -48,14 +48,14 @@ def route(
     bin: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
     n_children: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (rows, counts); see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
-    child = np.empty(rows.size, dtype=np.uint8)
+    child = np.empty(rows.size, dtype=np.uint8 if n_children <= 256 else np.uint16)
     rule = (codes, column, kind, bin, missing_child, map_offset, branch_map)
     work = int((stop - start).sum()) * 4
 

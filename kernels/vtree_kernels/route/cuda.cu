@@ -1,6 +1,6 @@
 // `route` on CUDA: the child of each row. `partition` does the rest.
 //
-// Macros: CODE the type of codes, TILE the positions of a block.
+// Macros: CODE the type of codes, CHILD that of children, TILE the positions of a block.
 
 #include "partition/cuda.cuh"
 
@@ -11,7 +11,7 @@ enum { COLUMN = 3, KIND, BIN, MISSING_CHILD, MAP_OFFSET };
 extern "C" __global__ void __launch_bounds__(THREADS) decide(
     const int *__restrict__ rows, long long n_rows, const long long *__restrict__ nodes,
     int n_nodes, const CODE *__restrict__ codes, long long pitch, long long step,
-    const unsigned char *__restrict__ branch_map, unsigned char *__restrict__ child) {
+    const CHILD *__restrict__ branch_map, CHILD *__restrict__ child) {
     __shared__ Span span;
     const long long begin = (long long)blockIdx.x * TILE;
     find_span(nodes, n_nodes, begin, &span);
@@ -26,6 +26,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) decide(
         if (code == 0) to = own[MISSING_CHILD * planes];
         else if (own[KIND * planes] == 0) to = code > own[BIN * planes];
         else to = branch_map[own[MAP_OFFSET * planes] + code];
-        child[at] = (unsigned char)to;
+        child[at] = (CHILD)to;
     }
 }

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from vtree_kernels._cuda import Program, blocks_for, c_type, device_of
 from vtree_kernels.partition.cuda import THREADS, TILE, by_child, table_of
 
-VARIANTS = ({"CODE": "unsigned char", "TILE": TILE}, {"CODE": "unsigned short", "TILE": TILE})
+VARIANTS = tuple(
+    {"CODE": f"unsigned {code}", "CHILD": f"unsigned {child}", "TILE": TILE}
+    for code, child in (("char", "char"), ("short", "char"), ("short", "short"))
+)
 
 _program = Program("route")
 
@@ -25,7 +28,7 @@ def route(
     bin: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
     n_children: int,
 ) -> tuple[Any, Any]:
     """Return (rows, counts); see the package for the contract."""
@@ -36,8 +39,9 @@ def route(
     first = int(map_offset[kind > 0].min(initial=branch_map.size))
     rule = (column, kind, bin, missing_child, map_offset - first)
     nodes = here.upload(table_of(start, stop, *rule))
-    child = here.empty(n_rows, np.uint8)
-    kernels = _program.on(here, CODE=c_type(codes.dtype), TILE=TILE)
+    child_dtype = np.uint8 if n_children <= 256 else np.uint16
+    child = here.empty(n_rows, child_dtype)
+    kernels = _program.on(here, CODE=c_type(codes.dtype), CHILD=c_type(child.dtype), TILE=TILE)
     kernels.launch(
         "decide",
         blocks_for(n_rows, TILE),
@@ -48,7 +52,7 @@ def route(
         np.int32(nodes.shape[1]),
         codes,
         *map(np.int64, here.strides(codes)),
-        here.upload(branch_map[first:]),
+        here.upload(branch_map[first:].astype(child_dtype, copy=False)),
         child,
     )
     return by_child(here, own_rows, nodes, start.size, child, n_children)

@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
     first_child: NDArray[np.int32]
     missing_child: NDArray[np.int32]
     map_offset: NDArray[np.int64]
-    branch_map: NDArray[np.uint8]
+    branch_map: NDArray[Any]
     column: NDArray[np.int32]  # (M,) twice the feature, plus 1 where missing values go right
     next: NDArray[np.int32]  # (M,) the first child, at leaves the leaf itself
     cut: NDArray[np.float64]  # (M,) the threshold, ∞ at leaves
@@ -148,7 +148,7 @@ def prepared(
     first_child: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
 ) -> Nodes:
     """Return the trees as `descend` takes them."""
     size = feature.size
@@ -181,7 +181,7 @@ def traverse(
     first_child: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
 ) -> NDArray[np.int32]:
     """Return leaf (N, T) int32; see the package for the contract."""
     out = np.empty((values.shape[0], root.size), dtype=np.int32)

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(256) walk(
     const VALUE *__restrict__ values, long long n_rows, long long row_step, long long column_step,
     int n_columns, int log_rows, const int *__restrict__ root, int n_trees, int n_chunk,
     const void *__restrict__ packed, const int *__restrict__ missing_child,
-    const unsigned char *__restrict__ branch_map, int *__restrict__ leaf) {
+    const unsigned short *__restrict__ branch_map, int *__restrict__ leaf) {
     const Node *__restrict__ nodes = static_cast<const Node *>(packed);
     const int rows = 1 << log_rows;
     const long long first_row = (long long)blockIdx.x << log_rows;

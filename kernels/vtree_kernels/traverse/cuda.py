@@ -30,7 +30,7 @@ def traverse(
     first_child: NDArray[np.int32],
     missing_child: NDArray[np.int32],
     map_offset: NDArray[np.int64],
-    branch_map: NDArray[np.uint8],
+    branch_map: NDArray[Any],
 ) -> Any:
     """Return leaf (N, T) int32; see the package for the contract."""
     here = device_of(values)
@@ -59,7 +59,7 @@ def traverse(
         *map(np.int32, (root.size, -(-root.size // chunks))),
         here.upload(_packed(feature, kind, threshold, first_child, map_offset)),
         here.upload(missing_child),
-        here.upload(branch_map),
+        here.upload(branch_map.astype(np.uint16)),
         leaf,
         shared=(bytes_of_row << log_rows) if staged else 0,
     )
