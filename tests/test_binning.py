@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree import binning
-from vtree.binning import Bins, bin_table, midpoints
+from vtree.binning import Bins, beside, bin_table, midpoints, spread
 from vtree.errors import InputError
 
 number = st.one_of(
@@ -176,3 +176,19 @@ class TestSampled:
         bins = _bins(xp.asarray(x), max_bins=4)
         np.testing.assert_allclose(bins.edges[0], [0.25, 0.5, 0.75], atol=0.1)
         assert bins.distinct[0] is None
+
+
+def test_bins_of_some_columns_and_of_two_tables() -> None:
+    X = np.array([[1.0, 5.0], [2.0, 6.0], [2.0, np.nan]])
+    part = bin_table(X, np.array([-1, -1]))
+    wide = spread(part, np.array([1, 3]), 5)
+    assert wide.n_bins.tolist() == [1, 2, 1, 2, 1]
+    assert wide.groups[0].features.tolist() == [1, 3]
+    assert wide.edges[3].tolist() == [5.5]
+    assert wide.distinct[0] is None
+    levels = bin_table(np.array([[0.0], [1.0], [2.0]]), np.array([3]))
+    both = beside(wide, levels)
+    assert both.n_bins.tolist() == [1, 2, 1, 2, 1, 3]
+    assert both.is_categorical.tolist() == [False] * 5 + [True]
+    assert [group.features.tolist() for group in both.groups] == [[1, 3], [5]]
+    assert both.groups[1].codes[:, 0].tolist() == [1, 2, 3]

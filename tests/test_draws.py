@@ -58,3 +58,13 @@ def test_samples_are_ascending_and_about_as_large_as_asked(size: int) -> None:
 def test_a_small_table_is_its_own_sample() -> None:
     np.testing.assert_array_equal(draws.sample_rows(10, 10), np.arange(10))
     assert draws.sample_rows(0, 5).size == 0
+
+
+def test_bells_are_nearly_normal() -> None:
+    numbers = draws.nearly_normal(1, np.arange(100_000))
+    assert abs(numbers.mean()) < 0.015
+    assert abs(numbers.std() - 1.0) < 0.01
+    assert abs(numbers).max() < 4.9
+    inside = [(abs(numbers) < width).mean() for width in (1.0, 2.0, 3.0)]
+    np.testing.assert_allclose(inside, [0.683, 0.954, 0.997], atol=0.01)
+    assert draws.nearly_normal(1, 2).shape == (1,)

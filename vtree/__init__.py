@@ -29,6 +29,8 @@ _HOME = {
     "LeafwiseBoostingRegressor": "vtree.estimators.leafwise_boosting",
     "NewtonBoostingClassifier": "vtree.estimators.newton_boosting",
     "NewtonBoostingRegressor": "vtree.estimators.newton_boosting",
+    "OrderedBoostingClassifier": "vtree.estimators.ordered_boosting",
+    "OrderedBoostingRegressor": "vtree.estimators.ordered_boosting",
     "RandomTreesEmbedding": "vtree.estimators.random_trees_embedding",
     "RandomForestClassifier": "vtree.estimators.random_forest",
     "RandomForestRegressor": "vtree.estimators.random_forest",

@@ -124,6 +124,33 @@ def bin_table(
     return Bins(groups, tuple(edges), tuple(distinct), n_bins, is_categorical)
 
 
+def spread(bins: Bins, features: NDArray[np.int64], n_features: int) -> Bins:
+    """Return the bins of some features of a table with `n_features`; the others have none."""
+    edges: list[NDArray[np.float64]] = [np.empty(0)] * n_features
+    distinct: list[NDArray[np.float64] | None] = [None] * n_features
+    for place, feature in enumerate(features.tolist()):
+        edges[feature], distinct[feature] = bins.edges[place], bins.distinct[place]
+    n_bins = np.ones(n_features, dtype=np.int64)
+    n_bins[features] = bins.n_bins
+    is_categorical = np.zeros(n_features, dtype=np.bool_)
+    is_categorical[features] = bins.is_categorical
+    groups = tuple(each._replace(features=features[each.features]) for each in bins.groups)
+    return Bins(groups, tuple(edges), tuple(distinct), n_bins, is_categorical)
+
+
+def beside(first: Bins, second: Bins) -> Bins:
+    """Return the bins of two tables with the same rows as those of one, side by side."""
+    before = first.n_bins.size
+    moved = tuple(group._replace(features=group.features + before) for group in second.groups)
+    return Bins(
+        first.groups + moved,
+        first.edges + second.edges,
+        first.distinct + second.distinct,
+        np.concatenate([first.n_bins, second.n_bins]),
+        np.concatenate([first.is_categorical, second.is_categorical]),
+    )
+
+
 def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return thresholds t with low <= t < high, halfway where floating point allows.
 

@@ -230,6 +230,7 @@ def _request(grown: Grown, nodes: Integers, data: Data, search: Searcher) -> Nod
         NodeRows(data.order, grown.start[nodes], grown.stop[nodes], data.rows),
         used,
         grown.depth[nodes],
+        grown.tree[nodes],
     )
 
 

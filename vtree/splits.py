@@ -115,6 +115,7 @@ class Nodes(NamedTuple):
     rows: NodeRows | None = None  # for criteria that judge rows
     used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
     depth: Integers | None = None  # (L,)
+    tree: Integers | None = None  # (L,) the number of its root
 
 
 class Splits(NamedTuple):

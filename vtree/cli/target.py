@@ -18,6 +18,7 @@ SYSTEMS = {
     "newton": ("NewtonBoostingClassifier", "NewtonBoostingRegressor"),
     "gbm": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "leafwise": ("LeafwiseBoostingClassifier", "LeafwiseBoostingRegressor"),
+    "ordered": ("OrderedBoostingClassifier", "OrderedBoostingRegressor"),
     "c45": ("C45Classifier", "C45Classifier"),
     "id3": ("ID3Classifier", "ID3Classifier"),
     "c45rules": ("RuleListClassifier", "RuleListClassifier"),

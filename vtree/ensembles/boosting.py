@@ -160,8 +160,12 @@ def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: Integer
 
 
 def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
-    """Return what trees, one round after another, add to raw predictions, (N, K)."""
-    column = np.arange(tree.root.size, dtype=np.int64) % n_raw
+    """Return what trees, one round after another, add to raw predictions, (N, K).
+
+    A round has a tree a raw prediction, or one tree whose leaves hold all K values.
+    """
+    width = tree.value.shape[1]
+    column = np.arange(tree.root.size, dtype=np.int64) * width % n_raw
     found: Floats = arrays.to_numpy(totals(tree, values, tree.value, column, n_raw))
     return found
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree import draws
+from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Terms
+from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,6 +34,29 @@ def drawn(system: System, terms: Terms, number: int) -> Drawn:
     turn = number // system.subsample_every
     chance = draws.uniform(draws.SUBSAMPLE, system.seed, turn, np.arange(n_rows))
     return Drawn(np.flatnonzero(chance <= max(system.subsample, float(chance.min()))))
+
+
+def row_factors(
+    temperature: float, subsample: float, seed: int, number: int, n_rows: int
+) -> Floats | None:
+    """Return what round `number` multiplies the rows' weights by, (N,), None for ones.
+
+    (−log u)^temperature with u uniform is the Bayesian bootstrap (Rubin 1981), of which a
+    temperature of 0 is none; a share of the rows is drawn where `subsample` is below 1.
+    """
+    if temperature == 0.0 and subsample >= 1.0:
+        return None
+    chance = draws.uniform(draws.BOOTSTRAP, seed, number, np.arange(n_rows))
+    if subsample < 1.0:
+        return (chance <= max(subsample, float(chance.min()))).astype(np.float64)
+    factor: Floats = elementwise(chance, (), (temperature,), _bayesian, 1)[0]
+    return factor
+
+
+def _bayesian(chance: Any, temperature: Any) -> Any:
+    size = -log(1.0 - chance)  # never infinite, for chance is below 1
+    size = choose(size > 1e-18, size, 1e-18)
+    return (exp(temperature * log(size)),)
 
 
 def _goss(goss: Goss, seed: int, terms: Terms, number: int) -> Drawn:

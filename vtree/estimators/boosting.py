@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.arrays import Array
-from vtree.binning import bin_table
+from vtree.binning import Bins, bin_table
 from vtree.ensembles.boosting import Training, boost, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
@@ -38,6 +38,7 @@ from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
 from vtree.losses.own import own_terms
 from vtree.predict import leaves
+from vtree.tables import Schema
 from vtree.targets import quantise_weights
 from vtree.tree import Tree, depth, joined
 from vtree_kernels import threads
@@ -121,6 +122,10 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _n_raw(self) -> int:
         return 1
 
+    def _trees_a_round(self) -> int:
+        """Return how many trees a round has: one a class, or one whose leaves answer for all."""
+        return self._n_raw() // self._values_per_node
+
     def _patience(self) -> int | None:
         """Return after how many rounds without progress to stop."""
         rounds: int | None = getattr(self, "early_stopping_rounds", None)
@@ -202,13 +207,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             self._remember(X, schema)
         else:
             check_same_classes(self, known)
-        bins = ready_codes(X, kept, self.max_bins, self.device) or bin_table(
-            values,
-            n_levels_of(schema),
-            max_bins=self.max_bins,
-            weight=whole,
-            names=schema.names,
-        )
+        bins = self._binned(X, kept, values, schema, whole)
         loss = self._loss()
         own = self._own_terms()
         terms = self._terms(loss, whole) if own is None else functools.partial(own_terms, own)
@@ -217,13 +216,26 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
         return Training(bins, values, target, weights, terms, curved, leaf_rule)
 
+    def _binned(
+        self, X: Any, kept: Any, values: Array, schema: Schema, weight: NDArray[np.int64] | None
+    ) -> Bins:
+        """Return the table as trees see it; weight (N,): whole numbers."""
+        return ready_codes(X, kept, self.max_bins, self.device) or bin_table(
+            values,
+            n_levels_of(schema),
+            max_bins=self.max_bins,
+            weight=weight,
+            names=schema.names,
+        )
+
     def _start(self, training: Training, before: Tree | None) -> None:
         """Set the raw predictions before all trees, `start_` (K,), and the seed of all draws."""
         if before is not None:
-            if before.root.size > self._rounds_wanted() * self._n_raw():
+            done = before.root.size // self._trees_a_round()
+            if done > self._rounds_wanted():
                 raise InputError(
-                    f"n_estimators={self.n_estimators} must be larger or equal to the "
-                    f"{before.root.size // self._n_raw()} rounds there are when warm_start==True"
+                    f"n_estimators={self.n_estimators} must be larger or equal to the {done} "
+                    "rounds there are when warm_start==True"
                 )
             return
         self._seed = int(check_random_state(self.random_state).randint(_MOST_SEED))
@@ -251,7 +263,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _train(self, run: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
         """Grow all rounds, and tell of them."""
         trees = [] if run.before is None else [run.before]
-        done = sum(tree.root.size for tree in trees) // self._n_raw()
+        done = sum(tree.root.size for tree in trees) // self._trees_a_round()
         wanted = self._rounds_wanted()
         given = {"X": X, "y": y, "sample_weight": sample_weight}
         with reported(self, "round", wanted, done=done, **given) as report:
@@ -264,10 +276,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> None:
         """Append the trees of the rounds `numbers`, and the mean loss after each if it is kept."""
         training = run.training
-        n_features, weights = len(self.schema_.levels), training.weights
-        system = self._system(n_features, weights.n_rows, weights.total * weights.unit)
-        system = system._replace(seed=self._seed)
-        rounds = boost(training, system, self.start_, run.sums, numbers.start)
+        weights = training.weights
+        rounds = self._rounds(run, numbers.start)
 
         def loss() -> float:
             return exact_mean(self._losses(self.start_ + run.sums, training), weights.whole)
@@ -287,6 +297,14 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             if run.checkpoint is not None:
                 run.checkpoint.keep(self, trees, number + 1, run.watch, run.scores)
 
+    def _rounds(self, run: Rounds, done: int) -> Iterator[Tree]:
+        """Return what grows the trees of round after round, `done` rounds being there."""
+        weights = run.training.weights
+        total = weights.total * weights.unit
+        system = self._system(len(self.schema_.levels), weights.n_rows, total)
+        system = system._replace(seed=self._seed)
+        return boost(run.training, system, self.start_, run.sums, done)
+
     def _losses(self, raw: Floats, training: Training) -> Floats:
         """Return the loss of each row, (N,)."""
         return self._loss().of(raw, training.y).loss
@@ -304,12 +322,12 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Yield the raw predictions after each round, (N, K)."""
         check_is_fitted(self)
-        n_raw = self._n_raw()
+        n_raw, n_trees = self._n_raw(), self._trees_a_round()
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
         sums = np.zeros((values.shape[0], n_raw))
-        for first in range(0, self.grown_.root.size, n_raw):
-            one = self.grown_._replace(root=self.grown_.root[first : first + n_raw])
+        for first in range(0, self.grown_.root.size, n_trees):
+            one = self.grown_._replace(root=self.grown_.root[first : first + n_trees])
             with threads(thread_count(self.n_jobs)), working(self.device, X):
                 sums = sums + round_totals(one, values, n_raw)
             yield self.start_ + sums
@@ -335,7 +353,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def n_estimators_(self) -> int:
         """How many rounds there are."""
         check_is_fitted(self)
-        return int(self.grown_.root.size) // self._n_raw()
+        return int(self.grown_.root.size) // self._trees_a_round()
 
     @property
     def feature_importances_(self) -> Floats:
@@ -364,7 +382,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         scores = np.asarray(saved.get("train_score", []), dtype=np.float64)
         if (
             start.shape != (self._n_raw(),)
-            or self.grown_.root.size % start.size
+            or self.grown_.root.size % self._trees_a_round()
             or scores.ndim != 1
         ):
             raise ValueError("its trees do not fit its start values")

@@ -83,7 +83,7 @@ class Checkpoint:
         self._data = _fingerprints(training, watch.sets, before)
         if not os.path.exists(self.path):  # noqa: PTH110
             return before, scores
-        header, tree, _ = read_model(self.path)
+        header, tree, extra = read_model(self.path)
         saved = header.get("checkpoint")
         if saved is None or header["estimator"] != type(model).__name__:
             raise InputError(
@@ -97,7 +97,7 @@ class Checkpoint:
                 f"n_estimators={model.n_estimators}. Ask for more rounds, or pass another path."
             )
         model.grown_ = tree
-        model._take_saved(header, {})
+        model._take_saved(header, extra)
         watch.go_on(saved["watch"])
         return tree, list(saved["scores"])
 

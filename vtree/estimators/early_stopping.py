@@ -128,5 +128,5 @@ class Watch:
         }
         if self.best is not None:
             model.best_iteration_, model.best_score_ = self.best_round, self.best
-            kept = (self.best_round + 1) * model._n_raw()
+            kept = (self.best_round + 1) * model._trees_a_round()
             model.grown_ = first_trees(model.grown_, kept)

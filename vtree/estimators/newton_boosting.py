@@ -184,14 +184,19 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
-        if callable(self.objective):
-            return REGRESSION["squared_error"]
-        loss = REGRESSION[self.objective]
-        if self.objective == "quantile":
-            return loss._replace(numbers=(float(self.quantile_alpha),))
-        if self.objective == "tweedie":
-            return loss._replace(numbers=(float(self.tweedie_variance_power),))
-        return loss
+        return regression_loss(self)
+
+
+def regression_loss(model: Any) -> Loss:
+    """Return the loss that `objective` names, with the numbers that other parameters give it."""
+    if callable(model.objective):
+        return REGRESSION["squared_error"]
+    loss = REGRESSION[model.objective]
+    if model.objective == "quantile":
+        return loss._replace(numbers=(float(model.quantile_alpha),))
+    if model.objective == "tweedie":
+        return loss._replace(numbers=(float(model.tweedie_variance_power),))
+    return loss
 
 
 class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):

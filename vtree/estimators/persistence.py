@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
+from vtree.estimators.category_statistics import fingerprint as statistics_fingerprint
 from vtree.interop.model_file import read_model, write_model
 from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
@@ -34,6 +35,8 @@ _HOME = {
     "LeafwiseBoostingRegressor": "vtree.estimators.leafwise_boosting",
     "NewtonBoostingClassifier": "vtree.estimators.newton_boosting",
     "NewtonBoostingRegressor": "vtree.estimators.newton_boosting",
+    "OrderedBoostingClassifier": "vtree.estimators.ordered_boosting",
+    "OrderedBoostingRegressor": "vtree.estimators.ordered_boosting",
     "RandomTreesEmbedding": "vtree.estimators.random_trees_embedding",
     "RandomForestClassifier": "vtree.estimators.random_forest",
     "RandomForestRegressor": "vtree.estimators.random_forest",
@@ -65,10 +68,12 @@ def digest(model: Any) -> str:
     if isinstance(model, Tree):
         return fingerprint(model)
     check_is_fitted(model)
-    tree = fingerprint(model.grown_)
-    if getattr(model, "surrogates_", None) is None:
-        return tree
-    return hashlib.sha256(f"{tree} {rules_fingerprint(model.surrogates_)}".encode()).hexdigest()
+    found = fingerprint(model.grown_)
+    if getattr(model, "surrogates_", None) is not None:
+        found = f"{found} {rules_fingerprint(model.surrogates_)}"
+    if getattr(model, "statistics_", None) is not None:
+        found = f"{found} {statistics_fingerprint(model.statistics_)}"
+    return hashlib.sha256(found.encode()).hexdigest() if " " in found else found
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -138,6 +143,10 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     if (classes is None) == is_classifier(model):
         raise ValueError("its classes do not fit its kind of estimator")
     per_output = [] if classes is None else classes if isinstance(classes, list) else [classes]
+    if classes is not None:
+        model.classes_ = classes
+        counts = [own.size for own in per_output]
+        model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     classes_of_leaf = max((own.size for own in per_output), default=1)
     width = getattr(model, "_values_per_node", classes_of_leaf * header["n_outputs"])
     if tree.value.shape[1] != width or (per_output and len(per_output) != header["n_outputs"]):
@@ -153,10 +162,6 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     )
     model.n_outputs_ = header["n_outputs"]
     model.max_features_ = header["max_features"]
-    if classes is not None:
-        model.classes_ = classes
-        counts = [own.size for own in per_output]
-        model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     return _with_trees(model, tree, header, extra)
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
+from vtree.explain.features import feature_levels, feature_name
 from vtree.explain.intervals import interval_ends
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels
 
@@ -192,8 +193,7 @@ def _lines(model: Any, tree: Tree, node: int) -> list[str]:
 
 def _condition(model: Any, tree: Tree, node: int) -> str:
     feature = int(tree.feature[node])
-    names = getattr(model, "feature_names_in_", None)
-    name = f"feature {feature}" if names is None else str(names[feature])
+    name = feature_name(model, feature)
     if tree.kind[node] == THRESHOLD:
         threshold = float(tree.threshold[node])
         if np.isposinf(threshold):
@@ -202,7 +202,7 @@ def _condition(model: Any, tree: Tree, node: int) -> str:
     if tree.n_children[node] > 2:
         return _short(name, _LONGEST)
     chosen = _branch_levels(model, tree, node, 0)
-    if model.schema_.levels[feature] is None:
+    if feature_levels(model, feature) is None:
         return f"{_short(name, _LONGEST)}\n{chosen}"
     gap = " " if len(name) + len(chosen) < _LONGEST else "\n"
     return f"{_short(name, _LONGEST)}{gap}in {chosen}"
@@ -216,7 +216,7 @@ def _edge_words(model: Any, tree: Tree, node: int) -> list[str]:
 
 def _branch_levels(model: Any, tree: Tree, node: int, child: int) -> str:
     """Name the categories of a branch, as many as there is room for."""
-    names = model.schema_.levels[tree.feature[node]]
+    names = feature_levels(model, int(tree.feature[node]))
     if names is None:
         return _interval(interval_ends(model, tree, node)[child])
     start = int(tree.map_offset[node]) + 1  # the first code of a branch map is "missing"

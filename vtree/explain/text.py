@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError
+from vtree.explain.features import feature_levels, feature_name
 from vtree.explain.intervals import interval_ends
 from vtree.tree import MULTIWAY, Tree, depth
 
@@ -82,7 +83,7 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
     name = _name(model, tree, node)
     missing = int(tree.missing_child[node])
     marks = [" or missing" if child == missing else "" for child in range(tree.n_children[node])]
-    levels = model.schema_.levels[feature]
+    levels = feature_levels(model, feature)
     if tree.kind[node] == MULTIWAY and levels is None:
         ends = enumerate(interval_ends(model, tree, node))
         return [
@@ -110,12 +111,10 @@ def _surrogates(model: Any, node: int, decimals: int) -> str:
     rules = getattr(model, "surrogates_", None)
     if rules is None:
         return ""
-    names = getattr(model, "feature_names_in_", None)
     texts = []
     for rule in np.flatnonzero(rules.node == node)[1:].tolist():
         feature = int(rules.feature[rule])
-        name = f"feature {feature}" if names is None else str(names[feature])
-        levels = model.schema_.levels[feature]
+        name, levels = feature_name(model, feature), feature_levels(model, feature)
         if levels is None:
             sign = "<=" if rules.low_child[rule] == 0 else ">"
             texts.append(f"{name} {sign} {_number(float(rules.threshold[rule]), decimals)}")
@@ -136,9 +135,7 @@ def _interval(name: str, above: float, up_to: float, decimals: int) -> str:
 
 def _name(model: Any, tree: Tree, node: int) -> str:
     """Return the name of the feature that a node splits on."""
-    feature = int(tree.feature[node])
-    names = getattr(model, "feature_names_in_", None)
-    return f"feature {feature}" if names is None else str(names[feature])
+    return feature_name(model, int(tree.feature[node]))
 
 
 def _listed(levels: NDArray[Any]) -> str:
@@ -162,8 +159,7 @@ def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
     classes = getattr(model, "classes_", None)
     value = tree.value[node]
     rows = "row" if n_rows == 1 else "rows"
-    scores = not isinstance(classes, list) and value.size == 1 and classes is not None
-    if classes is None or (scores and len(classes) > 1):  # boosting adds up scores
+    if classes is None or hasattr(model, "start_"):  # boosting adds up scores
         numbers = ", ".join(_number(float(each), decimals) for each in value)
         return f"{numbers} ({n_rows} {rows})"
     if isinstance(classes, list):

@@ -87,6 +87,8 @@ def write_model(
         - feature_names: None, or list or tuple of F str
         - edges: None, or list or tuple of F: None, or the edges, ascending float64, of the bins
           that a numeric feature is split by like a category
+        - n_derived: int >= 0, how many numeric columns stand behind the F features in the tree's
+          eyes, made of them by the estimator
         - n_outputs: int >= 1
         - classes: None, 1-D array, or list or tuple of n_outputs 1-D arrays; none of them empty
         - estimator: str
@@ -308,6 +310,7 @@ def _fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
     for feature, edges in enumerate(header.get("edges") or ()):
         if edges is not None:  # a tree that splits bins of numbers like categories
             n_levels[feature] = edges.size + 1
+    n_levels += [-1] * header.get("n_derived", 0)
     fault = fault_of_tree(tree, np.array(n_levels, dtype=np.int64))
     return None if fault is None else f"of its tree, {fault}"
 
@@ -321,6 +324,11 @@ def _header_rules(header: dict[str, Any]) -> Iterator[tuple[bool, str]]:
     yield (
         all(each is None or _is_labels(each, 0, _MOST_LEVELS) for each in levels or ()),
         f"levels are None or a 1-D array of at most {_MOST_LEVELS:,} labels",
+    )
+    derived = header.get("n_derived", 0)
+    yield (
+        type(derived) is int and 0 <= derived <= _MOST_LEVELS,
+        f"n_derived is an int from 0 to {_MOST_LEVELS:,}, not {reprlib.repr(derived)}",
     )
     edges = header.get("edges")
     yield (

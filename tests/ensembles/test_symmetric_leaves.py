@@ -1,0 +1,93 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vtree.binning import bin_table
+from vtree.ensembles.boosting import Training
+from vtree.ensembles.derivatives import Weights
+from vtree.ensembles.folds import whole_fold
+from vtree.ensembles.steps import Leaves
+from vtree.ensembles.symmetric_leaves import LeafRule, Steps, answers, leaf_of_rows, leaf_steps
+from vtree.losses import CLASSIFICATION, REGRESSION
+from vtree.tree import Tree
+
+Y = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+SEGMENT = np.array([0, 0, 1, 1, 1, 3])
+
+
+def _steps(loss: Any, rule: LeafRule, weight: Any = None, level: float | None = None) -> Steps:
+    bins = bin_table(Y[:, None], np.array([-1]))
+    whole = None if weight is None else np.asarray(weight)
+    weights = Weights.of(whole, 1.0, Y.size)
+    training = Training(bins, Y, Y, weights, loss.derivatives, loss.curved, Leaves(level))
+    fold = whole_fold(bins, None, np.zeros((Y.size, 1)))
+    terms = loss.derivatives(fold.sums, Y)
+    return leaf_steps(rule, fold, SEGMENT, 4, terms, training, np.zeros(1))
+
+
+def test_steps_by_weights_and_by_curvature() -> None:
+    loss = CLASSIFICATION["logistic"]
+    gradient = _steps(loss, LeafRule(3.0, newton=False))
+    np.testing.assert_allclose(gradient.value[:, 0], [0.0, 0.5 / 6.0, 0.0, 0.5 / 4.0], rtol=1e-12)
+    newton = _steps(loss, LeafRule(3.0))
+    np.testing.assert_allclose(newton.value[:, 0], [0.0, 0.5 / 3.75, 0.0, 0.5 / 3.25], rtol=1e-12)
+    weighted = _steps(loss, LeafRule(3.0, newton=False), [1, 2, 1, 1, 3, 2])
+    np.testing.assert_allclose(weighted.value[:, 0], [-0.5 / 6, -0.5 / 8, 0.0, 1 / 5], rtol=1e-12)
+    assert weighted.weight.tolist() == [3.0, 5.0, 0.0, 2.0]
+    assert weighted.n_rows.tolist() == [2, 3, 0, 1]
+
+
+def test_many_steps_come_to_the_best_constant() -> None:
+    found = _steps(CLASSIFICATION["logistic"], LeafRule(0.0, iterations=20)).value[:2, 0]
+    np.testing.assert_allclose(found, [0.0, np.log(2.0)], atol=1e-12)
+
+
+def test_quantiles_where_derivatives_do_not_say_it() -> None:
+    steps = _steps(REGRESSION["absolute_error"], LeafRule(), None, 0.5)
+    assert steps.value[:, 0].tolist() == [0.5, 1.0, 0.0, 1.0]
+
+
+def _tree(feature: list[int], threshold: list[float]) -> Tree:
+    """Return a symmetric tree of two levels, with the feature and threshold of each."""
+    inner, split = [0, 1, 1], np.arange(7) < 3
+    zeros, nothing = np.zeros(7), np.full(7, -1)
+    return Tree(
+        feature=np.where(split, np.resize([feature[level] for level in inner], 7), -1),
+        kind=np.zeros(7, dtype=np.int8),
+        bin=np.zeros(7, dtype=np.int32),
+        threshold=np.resize([threshold[level] for level in inner], 7),
+        first_child=np.where(split, 2 * np.arange(7) + 1, -1).astype(np.int32),
+        n_children=np.where(split, 2, 0).astype(np.int32),
+        missing_child=np.where(split, 1, -1).astype(np.int32),
+        map_offset=nothing,
+        branch_map=np.empty(0, dtype=np.uint8),
+        value=zeros[:, None],
+        weight=zeros,
+        n_rows=np.zeros(7, dtype=np.int64),
+        impurity=zeros,
+        gain=zeros,
+        root=np.zeros(1, dtype=np.int32),
+    )
+
+
+def test_leaves_by_the_table_and_by_an_orders_own_statistics() -> None:
+    values = np.array([[9.0, 0.0, 7.0], [9.0, 1.0, 7.0], [9.0, np.nan, 7.0]])
+    assert leaf_of_rows(_tree([1, 1], [0.5, -1.0]), values, None).tolist() == [1, 3, 3]
+    own = np.array([[1.0], [5.0], [1.0]])  # instead of the last column
+    assert leaf_of_rows(_tree([1, 2], [0.5, 2.0]), values, own).tolist() == [0, 3, 2]
+    assert leaf_of_rows(_tree([2, 2], [2.0, 0.0]), values, own).tolist() == [1, 3, 1]
+
+
+def test_inner_nodes_answer_the_mean_and_gain_what_squares_lose() -> None:
+    value = np.array([[1.0], [3.0], [2.0], [0.0]])
+    steps = Steps(
+        value, np.array([[2.0], [6.0], [1.0], [0.0]]), np.array([2.0, 2, 1, 0]), SEGMENT[:4]
+    )
+    tree = answers(_tree([0, 0], [0.0, 0.0]), steps)
+    assert tree.weight.tolist() == [5.0, 4.0, 1.0, 2.0, 2.0, 1.0, 0.0]
+    assert tree.value[:, 0].tolist() == [2.0, 2.0, 2.0, 1.0, 3.0, 2.0, 0.0]
+    # Σ R²/w of the children less that of the node
+    assert tree.gain.tolist() == pytest.approx(
+        [8**2 / 4 + 1 - 9**2 / 5, 2 + 18 - 16, 0, 0, 0, 0, 0]
+    )

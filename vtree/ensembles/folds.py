@@ -1,0 +1,161 @@
+"""Folds: random orders of the rows, and models that learn from prefixes of them.
+
+    order     a b c d e f g h …
+    model 0   learns from a,       judges b           An entry is a row that a model learns from or
+    model 1   learns from a b,     judges c d         judges. All models of a fold have the same
+    model 2   learns from a … d,   judges e … h       splits; what their leaves answer differs.
+
+So the residual of a row comes from a model that has not seen it (Prokhorenkova et al., 2018, §4). A
+whole fold has one model, which learns from all rows: that of plain boosting.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import arrays, draws
+from vtree.arrays import Array
+from vtree.binning import Bins, beside, bin_table
+from vtree.ensembles.target_statistics import Rows, of_rows_before
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Of more than 500 rows, models of fewer than a fiftieth know little and would cost as much as the
+# others; beyond 5,000 rows, 100 are enough to begin with.
+_FEW_ROWS, _LEAST_SHARE, _MOST_LEAST = 500, 50, 100
+
+# With more, trees would tell categories apart by their noise.
+_STATISTIC_BINS = 16
+
+
+class Fold(NamedTuple):
+    """E entries, those of learners first, model after model; then those of judges."""
+
+    bins: Bins  # E rows, a whole fold's N in the order of the table
+    statistics: Floats | None  # (N, J) the target statistics of this order
+    rows: Integers  # (E,) the row of each entry
+    model: Integers  # (E,)
+    n_models: int
+    n_learners: int  # entries that are learnt from, all of them in a whole fold
+    sums: Floats  # (E, K) what its model says of each entry, kept up to date in place
+
+    @property
+    def whole(self) -> bool:
+        """Whether one model learns from all rows."""
+        return self.n_learners == self.rows.size
+
+    def roots(self) -> list[Integers]:
+        """Return the entries of each model's learners, then those of its judges."""
+        if self.whole:
+            return [np.arange(self.rows.size)]
+        border = np.flatnonzero(np.diff(self.model)) + 1
+        return np.split(np.arange(self.rows.size), border)
+
+
+class Ordering(NamedTuple):
+    """In which orders models see the rows."""
+
+    prefixes: bool = False  # whether trees are shaped by models of prefixes
+    permutations: int = 4  # the last one's are kept
+    in_time: bool = False  # no permutation: the rows come in their order
+
+
+class Folds(NamedTuple):
+    """Folds that shape trees in turn, and the one whose steps are kept."""
+
+    shaping: tuple[Fold, ...]
+    last: Fold  # a whole one; it may be the only one
+
+    @property
+    def every(self) -> tuple[Fold, ...]:
+        """All of them, each once."""
+        return self.shaping if self.last is self.shaping[-1] else (*self.shaping, self.last)
+
+
+def planted(
+    bins: Bins, values: Array, ordering: Ordering, sources: Rows | None, seed: int, sums: Floats
+) -> Folds:
+    """Return the folds of a table; sums (N, K) become those of the last one.
+
+    values: of the namespace that statistics are binned in. sources: what target statistics are made
+    from, which differ from order to order; None for none.
+    """
+    n_rows, n_raw = sums.shape
+    orders = [np.arange(n_rows)]
+    if not ordering.in_time and (ordering.prefixes or sources is not None):
+        n_orders = max(2, ordering.permutations)
+        orders = [random_order(seed, number, n_rows) for number in range(n_orders)]
+    tables = [_with_statistics(bins, values, sources, order) for order in orders]
+    last = whole_fold(*tables[-1], sums)
+    shaping = list(zip(orders, tables, strict=True))[: max(1, len(orders) - 1)]
+    if ordering.prefixes:
+        return Folds(tuple(prefix_fold(*own, order, n_raw) for order, own in shaping), last)
+    if len(orders) == 1:
+        return Folds((last,), last)
+    return Folds(tuple(whole_fold(*own, np.zeros_like(sums)) for _, own in shaping), last)
+
+
+def _with_statistics(
+    bins: Bins, values: Array, sources: Rows | None, order: Integers
+) -> tuple[Bins, Floats | None]:
+    """Return (the bins with those of this order's statistics beside them, the statistics)."""
+    if sources is None:
+        return bins, None
+    statistics = of_rows_before(sources, order)
+    numbers = np.full(statistics.shape[1], -1)
+    own = bin_table(arrays.like(statistics, values), numbers, max_bins=_STATISTIC_BINS)
+    return beside(bins, own), statistics
+
+
+def random_order(seed: int, number: int, n_rows: int) -> Integers:
+    """Return rows by place in random order `number`."""
+    words = draws.mix(draws.PERMUTATION, seed, number, np.arange(n_rows))
+    return np.argsort(words, kind="stable")
+
+
+def whole_fold(bins: Bins, statistics: Floats | None, sums: Floats) -> Fold:
+    """Return a fold with one model that learns from all rows; sums (N, K)."""
+    every = np.arange(bins.n_rows)
+    return Fold(bins, statistics, every, np.zeros_like(every), 1, every.size, sums)
+
+
+def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: int) -> Fold:
+    """Return a fold of models that learn from prefixes of `order` (N,), each twice as long."""
+    sizes = prefixes(order.size)
+    judged = [order[size : 2 * size] for size in sizes]
+    learners = np.concatenate([order[:size] for size in sizes])
+    rows = np.concatenate([learners, *judged])
+    number = np.arange(len(sizes))
+    model = np.concatenate(
+        [np.repeat(number, sizes), np.repeat(number, [own.size for own in judged])]
+    )
+    sums = np.zeros((rows.size, n_raw))
+    tiled = _taken(bins, rows)
+    return Fold(tiled, statistics, rows, model, len(sizes), learners.size, sums)
+
+
+def prefixes(n_rows: int) -> list[int]:
+    """Return from how many rows each model learns.
+
+    >>> prefixes(20), prefixes(3_000)
+    ([1, 2, 4, 8, 16], [60, 120, 240, 480, 960, 1920])
+    """
+    least = 1 if n_rows <= _FEW_ROWS else min(_MOST_LEAST, n_rows // _LEAST_SHARE)
+    sizes = [least]
+    while 2 * sizes[-1] < n_rows:
+        sizes.append(2 * sizes[-1])
+    return sizes
+
+
+def _taken(bins: Bins, rows: Integers) -> Bins:
+    """Return the rows of a table, repeated as they are asked for."""
+    groups = []
+    for group in bins.groups:
+        xp = arrays.namespace(group.codes)
+        chosen = arrays.like(rows, group.codes)
+        groups.append(group._replace(codes=xp.take(group.codes, chosen, axis=0)))
+    return bins._replace(groups=tuple(groups))

@@ -1,0 +1,212 @@
+"""Rounds of ordered boosting (Prokhorenkova et al., CatBoost, NeurIPS 2018, Algorithm 2).
+
+    a fold's derivatives        →  one symmetric tree, divided alike for all of its models
+    the leaves of all folds     →  each model's own steps, from the rows that it learns from
+    the last fold, a whole one  →  the steps that the tree keeps
+
+Raw predictions, derivatives and steps have K columns; a tree answers K values, so that all classes
+share its splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree import draws
+from vtree.criteria import NEWTON
+from vtree.elementary import exp
+from vtree.ensembles.boosting import Training
+from vtree.ensembles.derivatives import Weights
+from vtree.ensembles.folds import Fold, Folds
+from vtree.ensembles.row_draws import row_factors
+from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, leaf_steps
+from vtree.finish import assembled
+from vtree.grown import Grown
+from vtree.growth import Plan, Stops, grow
+from vtree.losses import Terms, exact_mean, whole_numbers
+from vtree.sampling import Columns
+from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
+from vtree.targets import Targets
+from vtree.tree import Tree, canonical
+from vtree_kernels.scan import Layout
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Ordered(NamedTuple):
+    """Parameters of the mechanism."""
+
+    learning_rate: float = 0.03
+    depth: int = 6
+    leaves: LeafRule = LeafRule()
+    cosine: bool = True
+    random_strength: float = 0.0
+    temperature: float = 0.0  # of the Bayesian bootstrap, 0 for none
+    subsample: float = 1.0
+    columns: Columns = Columns()
+    seed: int = 0
+
+
+def boost_ordered(
+    training: Training, ordered: Ordered, start: Floats, folds: Folds, before: list[Tree]
+) -> Iterator[Tree]:
+    """Grow trees round after round without end.
+
+    start (K,): the raw predictions before all trees. before: those of earlier rounds, whose steps
+    the folds' models take first, so that what follows is what would have followed then.
+    """
+    for tree in before:
+        _take_steps(training, ordered, start, folds, tree, _derived(training, start, folds), {})
+    number = len(before)
+    while True:
+        terms = _derived(training, start, folds)
+        turn = number % len(folds.shaping)
+        fold = folds.shaping[turn]
+        tree, leaf = _shaped(training, ordered, fold, terms[turn], number)
+        known = {} if leaf is None else {turn: leaf}
+        yield _take_steps(training, ordered, start, folds, tree, terms, known)
+        number += 1
+
+
+def _derived(training: Training, start: Floats, folds: Folds) -> list[Terms]:
+    """Return the derivatives of each fold's entries."""
+    return [
+        training.terms(start + fold.sums, training.y if fold.whole else training.y[fold.rows])
+        for fold in folds.every
+    ]
+
+
+def _shaped(
+    training: Training, ordered: Ordered, fold: Fold, terms: Terms, number: int
+) -> tuple[Tree, Integers | None]:
+    """Return (a tree that answers nothing yet, the leaf of each row where growth has told)."""
+    chance = (ordered.temperature, ordered.subsample, ordered.seed, number)
+    factor = row_factors(*chance, training.y.size)
+    if factor is not None and not fold.whole:
+        factor = factor[fold.rows]
+    targets = _targets(terms.gradient, factor, _own_weights(training, fold))
+    plan = _plan(ordered, targets, training, fold, terms, number)
+    roots = fold.roots()
+    keys = np.full(len(roots), draws.mix(draws.TREE, ordered.seed, number))
+    grown, rows, branch_map = grow(fold.bins, targets, plan, roots=roots, keys=keys)
+    zeros = np.zeros(grown.feature.size)
+    nothing = np.zeros((zeros.size, terms.gradient.shape[1]))
+    tree = assembled(grown, branch_map, value=nothing, weight=zeros, gain_unit=0.0)
+    tree = canonical(tree._replace(root=tree.root[:1]))
+    return tree, _leaf_by_segment(grown, rows) if fold.whole else None
+
+
+def _leaf_by_segment(grown: Grown, rows: NDArray[np.int32]) -> Integers:
+    """Return the leaf of each row, counted from the left, (N,)."""
+    leaf = np.flatnonzero(grown.first_child < 0)
+    leaf = leaf[np.lexsort((grown.stop[leaf], grown.start[leaf]))]  # of one start, empty ones first
+    number = np.empty(rows.size, dtype=np.int64)
+    number[rows] = np.repeat(np.arange(leaf.size), grown.stop[leaf] - grown.start[leaf])
+    return number
+
+
+def _take_steps(
+    training: Training,
+    ordered: Ordered,
+    start: Floats,
+    folds: Folds,
+    tree: Tree,
+    terms: list[Terms],
+    known: dict[int, Integers],
+) -> Tree:
+    """Add the new tree to all models; return it with the last fold's answers.
+
+    known: the leaf of each row in some folds.
+    """
+    n_leaves = int((tree.first_child < 0).sum())
+    shared = next(iter(known.values())) if known and folds.last.statistics is None else None
+    for turn, (fold, derived) in enumerate(zip(folds.every, terms, strict=True)):
+        leaf = known.get(turn, shared)
+        if leaf is None:
+            leaf = leaf_of_rows(tree, training.values, fold.statistics)
+            shared = leaf if fold.statistics is None else None
+        segment = leaf if fold.whole else fold.model * n_leaves + leaf[fold.rows]
+        own = training._replace(weights=_own_weights(training, fold))
+        steps = leaf_steps(ordered.leaves, fold, segment, n_leaves, derived, own, start)
+        value = steps.value * ordered.learning_rate
+        np.add(fold.sums, value[segment], out=fold.sums)
+    return answers(tree, steps._replace(value=value))
+
+
+def _own_weights(training: Training, fold: Fold) -> Weights:
+    """Return the weights of a fold's entries; no model has more than the table."""
+    whole = training.weights.whole
+    if fold.whole or whole is None:
+        return training.weights
+    return training.weights._replace(whole=whole[fold.rows])
+
+
+def _targets(gradient: Floats, factor: Floats | None, weights: Weights) -> Targets:
+    """Return the statistics of E entries: counts, weights where they differ, and −Σ w g.
+
+    gradient (E, K); factor (E,): what chance multiplies the weights by.
+    """
+    n_entries, n_raw = gradient.shape
+    moved = -gradient if factor is None else -gradient * factor[:, None]
+    tiled = None if weights.whole is None else np.tile(weights.whole, n_raw)
+    flat = np.ascontiguousarray(moved.T).reshape(-1)
+    sums, unit = whole_numbers(flat, tiled, weights.n_rows, weights.total)
+    plane, weight_unit = weights.whole, weights.unit
+    if factor is not None:
+        plane, own = whole_numbers(factor, weights.whole, weights.n_rows, weights.total)
+        weight_unit = own * weights.unit
+    first = 1 if plane is None else 2
+    scale = unit * weights.unit / weight_unit
+    return Targets(
+        label=np.zeros((n_entries, 0), dtype=np.int32),
+        weight=plane,
+        sums=np.ascontiguousarray(sums.reshape(n_raw, n_entries).T),
+        identity=np.zeros((n_entries, 0)),
+        layout=Layout(first - 1, first, n_raw, 1, first, 0.0, scale, (1.0,) * n_raw),
+        center=np.zeros(n_raw),
+        scale=np.full(n_raw, scale),
+        weight_unit=weight_unit,
+    )
+
+
+def _plan(
+    ordered: Ordered, targets: Targets, training: Training, fold: Fold, terms: Terms, number: int
+) -> Plan:
+    weight_unit, scale = targets.weight_unit, float(targets.scale[0])
+    # What one unit of a score stands for, see `SymmetricSearch`.
+    unit = scale * np.sqrt(weight_unit) if ordered.cosine else scale * scale * weight_unit
+    spread = _spread(ordered, training, fold, terms, number)
+    words = ordered.seed, number
+    search = SymmetricSearch(
+        NEWTON,
+        targets.layout,
+        ordered.leaves.reg_lambda / weight_unit,
+        ordered.cosine,
+        not fold.whole,
+        Noise(int(draws.mix(draws.SCORE, *words) >> np.uint64(2)), spread / unit),
+        ordered.columns._replace(seed=int(draws.mix(draws.COLUMNS, *words) >> np.uint64(2))),
+    )
+    return Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
+
+
+def _spread(ordered: Ordered, training: Training, fold: Fold, terms: Terms, number: int) -> float:
+    """Return the standard deviation of what chance adds to scores, less as the model grows.
+
+    The root of the mean squared derivative, times W / (W + exp(rounds so far · rate)) of rows that
+    weigh W.
+    """
+    if ordered.random_strength == 0.0:
+        return 0.0
+    square = np.zeros(terms.gradient.shape[0])
+    for column in terms.gradient.T:
+        square += column * column
+    mean = exact_mean(square, _own_weights(training, fold).whole)
+    weight = training.weights.total * training.weights.unit
+    grown = float(exp(np.asarray([min(number * ordered.learning_rate, 700.0)]))[0])
+    share = weight / (weight + grown)
+    return ordered.random_strength * float(np.sqrt(mean)) * share
