@@ -127,6 +127,9 @@ def test_one_model_everywhere(name: str, tmp_path: Path) -> None:
         assert digest(estimator(device="cpu", **setting).fit(table, y)) == digest(model)
     longer = estimator(**{**setting, "n_estimators": 2}, warm_start=True).fit(table, y)
     assert digest(longer.set_params(n_estimators=4).fit(table, y)) == digest(model)
+    kept: dict[str, Any] = {"checkpoint": tmp_path / "run.vtree", "checkpoint_every": 1}
+    estimator(**{**setting, "n_estimators": 2}).fit(table, y, **kept)
+    assert digest(estimator(**setting).fit(table, y, **kept)) == digest(model)
     vtree.save(model, tmp_path / "model.vtree")
     loaded = vtree.load(tmp_path / "model.vtree")
     assert digest(loaded) == digest(model)

@@ -24,7 +24,6 @@ from vtree.errors import MemoryBudgetError
 from vtree.estimators.base import keep, n_levels_of
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
-
 from vtree.estimators.category_statistics import (
     as_arrays,
     from_arrays,
