@@ -13,8 +13,6 @@ import vtree
 from tests.golden_tables import GOLDEN, numbers
 from tests.samples import classes, columns, reals
 from vtree import OrderedBoostingClassifier, OrderedBoostingRegressor, digest, kernels
-from vtree.errors import InputError, MemoryBudgetError, ModelFileError
-from vtree.interop.model_file import read_model, write_model
 
 ORACLE = json.loads((GOLDEN / "boosting.json").read_text())
 WITHOUT_CHANCE: dict[str, Any] = {
@@ -154,63 +152,3 @@ def test_early_stopping_keeps_the_best_rounds() -> None:
     assert len(history) < 60
     assert model.n_estimators_ == int(np.argmin(history)) + 1
     assert 1.0 - model.score(X[~half], LABELS[~half]) == pytest.approx(min(history))
-
-
-def test_categories_beyond_one_hot_stand_for_their_targets() -> None:
-    """A hundred categories that decide the class alone, most rows of new tables in them."""
-    random = np.random.default_rng(0)
-    place = random.integers(0, 100, 3_000)
-    y = random.random(100)[place] + random.normal(scale=0.05, size=3_000) > 0.5
-    table = pd.DataFrame({"place": [f"p{own}" for own in place], "noise": random.random(3_000)})
-    model = OrderedBoostingClassifier(n_estimators=30, depth=3, learning_rate=0.3, random_state=0)
-    model.fit(table[:2_000], y[:2_000])
-    assert model.score(table[2_000:], y[2_000:]) > 0.9
-    assert model.derived_names_ == ["mean target by place"]
-    assert model.feature_importances_[0] > 0.9
-    new = pd.DataFrame({"place": ["unheard of", None], "noise": [0.5, 0.5]})
-    share = model.predict_proba(new)[:, 1]
-    assert share[0] == share[1]  # neither was there in training: the mean of all targets
-    text = vtree.export_text(model, max_depth=2)
-    assert "mean target by place <= " in text
-
-
-def test_categories_of_few_levels_split_one_from_all_others() -> None:
-    table = {"colour": ["red", "green", "blue"] * 40}
-    y = [1.0, 3.0, 3.0] * 40
-    model = OrderedBoostingRegressor(
-        n_estimators=40, depth=1, one_hot_max_size=3, learning_rate=0.5
-    )
-    model.fit(table, y)
-    assert (model.grown_.kind[model.grown_.root] == 1).all()
-    assert model.derived_names_ == []
-    np.testing.assert_allclose(model.predict({"colour": ["red", "blue"]}), [1.0, 3.0], atol=0.05)
-
-
-def test_files_whose_statistics_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "model.vtree"
-    model = OrderedBoostingClassifier(n_estimators=3, one_hot_max_size=1).fit(FRAME, LABELS)
-    vtree.save(model, path)
-    header, tree, extra = read_model(path)
-    for name, wrong in {
-        "keys": extra["statistics.keys"][::-1],
-        "means": extra["statistics.means"][:, :1],
-        "sizes": extra["statistics.sizes"] * 0,
-        "columns": extra["statistics.columns"] + 90,
-        "prior": extra["statistics.prior"] * np.nan,
-    }.items():
-        write_model(path, header, tree, {**extra, f"statistics.{name}": wrong})
-        with pytest.raises(ModelFileError):
-            vtree.load(path)
-    write_model(path, header, tree)
-    with pytest.raises(ModelFileError, match="do not fit its statistics"):
-        vtree.load(path)
-
-
-def test_what_it_cannot_do_is_said() -> None:
-    with pytest.raises(MemoryBudgetError, match="depth=16"):
-        OrderedBoostingRegressor(n_estimators=2, depth=16).fit(X, Y)
-    with pytest.raises(InputError, match="max_ctr_complexity=4"):
-        wide = pd.DataFrame({str(n): ["a", "b", "c"] * 5 for n in range(30)})
-        OrderedBoostingRegressor(n_estimators=2, max_ctr_complexity=4).fit(wide, np.arange(15.0))
-    with pytest.raises(InputError, match="boosting_type"):
-        OrderedBoostingRegressor(boosting_type="ordered").fit(X, Y)

@@ -2,226 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from vtree import arrays
-from vtree.arrays import Array
-from vtree.binning import Bins, bin_table, spread
-from vtree.ensembles.boosting import Training
-from vtree.ensembles.folds import Folds, Ordering, planted
-from vtree.ensembles.ordered import Ordered, boost_ordered
-from vtree.ensembles.symmetric_leaves import LeafRule
-from vtree.ensembles.system import System
-from vtree.ensembles.target_statistics import Rows, Statistics, learnt
-from vtree.errors import MemoryBudgetError
-from vtree.estimators.base import keep, n_levels_of
+from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
-from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
-from vtree.estimators.category_statistics import (
-    as_arrays,
-    from_arrays,
-    sources_of,
-    statistic_rows,
-    widened,
-)
-from vtree.estimators.continuing import Rounds
+from vtree.estimators.boosting import BoostingEstimator
 from vtree.estimators.newton_boosting import regression_loss
-from vtree.estimators.view import split_shares
-from vtree.histogram import DEFAULT_BUDGET, node_bytes
+from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
+from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
-from vtree.sampling import Columns
-from vtree.tables import Schema
-from vtree.tree import Tree, one_tree
-from vtree_kernels.scan import Layout
-
-Floats = NDArray[np.float64]
-
-# A level's histograms, its parents', and what is made of them, in units of the first.
-_HELD_AT_ONCE = 2
-_BUDGETS = 4
-
-_NOT_HERE = (
-    *("reg_lambda", "reg_alpha", "min_child_weight", "colsample_bytree", "colsample_bynode"),
-    *("monotone_constraints", "min_samples_category"),
-)
-_COMMON: dict[str, list[Any]] = {
-    **{name: rule for name, rule in NEWTON_CONSTRAINTS.items() if name not in _NOT_HERE},
-    "depth": [Interval(Integral, 1, 16, closed="both")],
-    "l2_leaf_reg": FROM_ZERO,
-    "boosting_type": [StrOptions({"Ordered", "Plain"})],
-    "score_function": [StrOptions({"Cosine", "L2"})],
-    "leaf_estimation_method": [StrOptions({"Newton", "Gradient"})],
-    "leaf_estimation_iterations": [Interval(Integral, 1, None, closed="left")],
-    "random_strength": FROM_ZERO,
-    "bootstrap_type": [StrOptions({"Bayesian", "Bernoulli", "No"})],
-    "bagging_temperature": FROM_ZERO,
-    "rsm": SHARE,
-    "one_hot_max_size": [Interval(Integral, 0, None, closed="left")],
-    "max_ctr_complexity": [Interval(Integral, 1, 8, closed="both")],
-    "permutation_count": [Interval(Integral, 1, None, closed="left")],
-    "has_time": ["boolean"],
-    "boost_from_average": ["boolean", None],
-    "importance_type": [StrOptions({"gain", "cover", "weight", "total_gain", "total_cover"})],
-}
-
-
-class OrderedBoosting(BoostingEstimator):
-    """Base of both; use a derived class."""
-
-    statistics_: Statistics | None = None
-    _averages: bool  # whether `boost_from_average` is on where nothing is said
-
-    @property
-    def _values_per_node(self) -> int:  # type: ignore[override]
-        return self._n_raw()
-
-    def _own_terms(self) -> Callable[..., Any] | None:
-        objective = getattr(self, "objective", None)
-        return objective if callable(objective) else None
-
-    def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
-        return System(learning_rate=float(self.learning_rate), budget=self.histogram_budget)
-
-    def _rounds(self, run: Rounds, done: int) -> Iterator[Tree]:
-        training = run.training
-        sources = None if self.statistics_ is None else self._statistic_rows(training)
-        ordering = Ordering(self.boosting_type == "Ordered", self.permutation_count, self.has_time)
-        run.sums[:] = 0.0
-        table = training.bins, training.values
-        folds = planted(*table, ordering, sources, self._seed, run.sums)
-        self._check_budget(folds)
-        before = [] if run.before is None else [one_tree(run.before, n) for n in range(done)]
-        return boost_ordered(training, self._ordered(), self.start_, folds, before)
-
-    def _ordered(self) -> Ordered:
-        newton = self.leaf_estimation_method == "Newton"
-        bayesian = self.bootstrap_type == "Bayesian"
-        drawn = self.bootstrap_type == "Bernoulli"
-        return Ordered(
-            learning_rate=float(self.learning_rate),
-            depth=int(self.depth),
-            leaves=LeafRule(float(self.l2_leaf_reg), newton, int(self.leaf_estimation_iterations)),
-            cosine=self.score_function == "Cosine",
-            random_strength=float(self.random_strength),
-            temperature=float(self.bagging_temperature) if bayesian else 0.0,
-            subsample=float(self.subsample) if drawn else 1.0,
-            columns=Columns(by_level=float(self.rsm)),
-            seed=self._seed,
-        )
-
-    def _start(self, training: Training, before: Tree | None) -> None:
-        super()._start(training, before)
-        averages = self._averages if self.boost_from_average is None else self.boost_from_average
-        if before is None and not averages:
-            self.start_ = np.zeros(self._n_raw())
-
-    def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
-        training = super()._trained_on(X, y, sample_weight, before)
-        if before is not None:
-            return training  # with the statistics that its trees know
-        sources, n_levels = self._sources(self.schema_), n_levels_of(self.schema_)
-        self.statistics_ = None
-        if not sources:
-            return training
-        self.statistics_ = learnt(self._statistic_rows(training), sources)
-        return training._replace(values=widened(training.values, self.statistics_, n_levels))
-
-    def _sources(self, schema: Schema) -> tuple[tuple[int, ...], ...]:
-        return sources_of(n_levels_of(schema), self.one_hot_max_size, self.max_ctr_complexity)
-
-    def _binned(
-        self, X: Any, kept: Any, values: Array, schema: Schema, weight: NDArray[np.int64] | None
-    ) -> Bins:
-        """Return the columns that split by themselves: numbers, and categories of few levels."""
-        n_levels = n_levels_of(schema)
-        own = np.flatnonzero(n_levels <= self.one_hot_max_size)
-        if own.size == n_levels.size:
-            return super()._binned(X, kept, values, schema, weight)
-        part = arrays.namespace(values).take(values, arrays.like(own, values), axis=1)
-        names = None if schema.names is None else tuple(schema.names[place] for place in own)
-        given = {"max_bins": self.max_bins, "weight": weight, "names": names}
-        return spread(bin_table(part, n_levels[own], **given), own, n_levels.size)
-
-    def _statistic_rows(self, training: Training) -> Rows:
-        targets = self._statistic_targets(training.y)
-        sources, n_levels = self._sources(self.schema_), n_levels_of(self.schema_)
-        return statistic_rows(training.values, sources, n_levels, targets, training.weights)
-
-    def _statistic_targets(self, y: Floats) -> Floats:
-        """Return the targets that statistics are means of, (N, V)."""
-        n_raw = self._n_raw()
-        if n_raw == 1:
-            return y[:, None]
-        targets: Floats = (y[:, None] == np.arange(n_raw)).astype(np.float64)
-        return targets
-
-    def _encode_known(self, X: Any) -> Array:
-        values = super()._encode_known(X)
-        if self.statistics_ is None:
-            return values
-        return widened(values, self.statistics_, n_levels_of(self.schema_))
-
-    def _check_budget(self, folds: Folds) -> None:
-        """Raise MemoryBudgetError unless the widest level's histograms fit at once."""
-        layout = Layout(1, 2, self._n_raw(), 1, 2, 0.0, 1.0, ())
-        fold = folds.shaping[0]
-        widest = len(fold.roots()) << (self.depth - 1)
-        wanted = _HELD_AT_ONCE * widest * node_bytes(fold.bins.groups, layout)
-        allowed = _BUDGETS * self.histogram_budget
-        if wanted > allowed:
-            raise MemoryBudgetError(
-                f"depth={self.depth} needs about {wanted:,} bytes of histograms at once, for all "
-                f"nodes of a level share one split; allowed are {_BUDGETS} times histogram_budget, "
-                f"{allowed:,}. Lower depth or max_bins, take boosting_type='Plain', or raise "
-                "histogram_budget."
-            )
-
-    @property
-    def derived_names_(self) -> list[str]:
-        """What the target statistics are called, which trees see as further features."""
-        if self.statistics_ is None:
-            return []
-        names = getattr(self, "feature_names_in_", None)
-        known = [f"feature {f}" if names is None else names[f] for f in range(self.n_features_in_)]
-        classes = getattr(self, "classes_", [])
-        whats = [f"share of {each}" for each in classes] if self._n_raw() > 1 else ["mean target"]
-        sources = [" and ".join(known[f] for f in own) for own in self.statistics_.columns]
-        return [f"{what} by {source}" for source in sources for what in whats]
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Each feature's share of what splits gain, (F,); a combination's is its columns'."""
-        n_features, derived = self.n_features_in_, len(self.derived_names_)
-        shares = split_shares(self.grown_, n_features + derived, self._importance_type())
-        own: Floats = shares[:n_features].copy()
-        if self.statistics_ is not None:
-            sources = self.statistics_.columns
-            whole = shares[n_features:].reshape(len(sources), -1).sum(axis=1)
-            for source, share in zip(sources, whole, strict=True):
-                own[list(source)] += share / len(source)
-        return own
-
-    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        header, extra = super()._more_to_save()
-        if self.statistics_ is not None:
-            header["n_derived"] = len(self.derived_names_)
-            extra = as_arrays(self.statistics_)
-        return header, extra
-
-    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
-        super()._take_saved(header, {})
-        self.statistics_ = None
-        if extra:
-            self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), self._n_raw())
-        if len(self.derived_names_) != header.get("n_derived", 0):
-            raise ValueError("its trees do not fit its statistics")
 
 
 class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
@@ -315,7 +108,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 
     _averages = True
     _parameter_constraints: dict[str, list[Any]] = {
-        **_COMMON,
+        **ORDERED_CONSTRAINTS,
         "objective": [StrOptions(set(REGRESSION)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
@@ -401,7 +194,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
 
     _averages = False
     _parameter_constraints: dict[str, list[Any]] = {
-        **_COMMON,
+        **ORDERED_CONSTRAINTS,
         "objective": [callable, None],
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
