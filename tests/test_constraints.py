@@ -1,6 +1,53 @@
-import numpy as np
+import json
+from types import SimpleNamespace
+from typing import Any
 
-from vtree.constraints import children_bounds
+import numpy as np
+import pytest
+
+from tests.golden_tables import GOLDEN
+from tests.peer_tables import table
+from vtree import LeafwiseBoostingRegressor, NewtonBoostingRegressor, digest, kernels
+from vtree.constraints import Together, children_bounds
+
+ORACLE = json.loads((GOLDEN / "boosting_options.json").read_text())
+SYSTEMS: dict[str, Any] = {
+    "lightgbm interactions": LeafwiseBoostingRegressor,
+    "xgboost interactions": NewtonBoostingRegressor,
+    "xgboost pairs": NewtonBoostingRegressor,
+}
+
+
+def test_features_stay_within_a_set_that_holds_the_path() -> None:
+    sets = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
+    used = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]], dtype=bool)
+    allowed = Together(sets)(SimpleNamespace(used=used), 4)
+    assert allowed.astype(int).tolist() == [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_interactions_as_other_programs_have_them(name: str) -> None:
+    X, y = table()
+    oracle = ORACLE[name]
+    model = SYSTEMS[name](n_estimators=5, **oracle["params"]).fit(X, y)
+    # A value equal to a threshold goes right in XGBoost.
+    found = model.predict(X[:60] + (0.0 if "lightgbm" in name else 1e-6))
+    np.testing.assert_allclose(found, oracle["prediction"], rtol=1e-6)
+    allowed = [set(own) for own in oracle["params"]["interaction_constraints"]]
+    for path in _paths(model.grown_):
+        assert len(path) == 1 or any(path <= own for own in allowed)
+    with kernels("reference"):
+        other = SYSTEMS[name](n_estimators=5, device="cpu", **oracle["params"]).fit(X, y)
+    assert digest(other) == digest(model)
+
+
+def _paths(tree: Any) -> list[set[int]]:
+    """Return the features above each leaf."""
+    above: list[set[int]] = [set()] * tree.feature.size
+    for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents come first
+        for child in range(tree.first_child[node], tree.first_child[node] + 2):
+            above[child] = above[node] | {int(tree.feature[node])}
+    return [above[leaf] for leaf in np.flatnonzero(tree.first_child < 0) if above[leaf]]
 
 
 def test_the_middle_parts_the_children_on_a_constrained_feature() -> None:

@@ -1,9 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vtree import draws
 from vtree.binning import Bins, bin_table
-from vtree.sampling import Columns, Draw, column_subset, feature_subset, random_thresholds
+from vtree.sampling import Columns, Draw, feature_subset, random_thresholds
 
 KEYS = draws.mix(np.arange(400))
 
@@ -78,16 +80,16 @@ def test_constant_and_empty_features() -> None:
 
 def test_columns_of_a_tree_a_level_and_a_node() -> None:
     keys = np.arange(6).astype(np.uint64)
-    depth = np.array([0, 1, 1, 2, 2, 2])
-    whole = column_subset(Columns(0.5, seed=3), keys, depth, 10)
+    nodes = SimpleNamespace(key=keys, depth=np.array([0, 1, 1, 2, 2, 2]))
+    whole = Columns(0.5, seed=3)(nodes, 10)
     assert (whole.sum(axis=1) == 5).all()
     assert (whole == whole[0]).all()
-    by_level = column_subset(Columns(0.5, 0.4, seed=3), keys, depth, 10)
+    by_level = Columns(0.5, 0.4, seed=3)(nodes, 10)
     assert (by_level.sum(axis=1) == 2).all()
     assert (by_level <= whole).all()
     assert (by_level[1] == by_level[2]).all() and (by_level[3] == by_level[5]).all()
-    by_node = column_subset(Columns(0.8, 1.0, 0.5, seed=3), keys, depth, 10)
+    by_node = Columns(0.8, 1.0, 0.5, seed=3)(nodes, 10)
     assert (by_node.sum(axis=1) == 4).all()
     assert len({row.tobytes() for row in by_node}) > 3
-    assert (column_subset(Columns(0.01), keys, depth, 10).sum(axis=1) == 1).all()
-    assert column_subset(Columns(), keys, depth, 10).all()
+    assert (Columns(0.01)(nodes, 10).sum(axis=1) == 1).all()
+    assert Columns()(nodes, 10).all()

@@ -1,15 +1,42 @@
-"""Monotone constraints: legal splits are masked in the scan; here are the bounds they live in.
+"""Constraints of features: which may stand together on a path, and the bounds of monotone ones.
 
-After a split on a constrained feature, everything below the lower child stays on its side of the
+Splits against a monotone constraint are masked in the scan; here are the bounds they live in: after
+a split on a constrained feature, everything below the lower child stays on its side of the
 middle between both children (as scikit-learn and LightGBM's basic method do).
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+
+class Together(NamedTuple):
+    """Interaction constraints: the features of a path stand together in one of the sets.
+
+    A node may split by a feature that is above it, and by those of each set that holds all
+    features above it.
+    """
+
+    sets: NDArray[np.bool_]  # (C, F)
+
+    def __call__(self, nodes: Any, n_features: int) -> NDArray[np.bool_]:
+        """Return the features that may split each of L nodes, (L, F); nodes: their `used` (L, F).
+
+        >>> class nodes:
+        ...     used = np.array([[False, False, False], [True, False, False]])
+        >>> Together(np.array([[True, True, False], [False, True, True]]))(nodes, 3).astype(int)
+        array([[1, 1, 1],
+               [1, 1, 0]])
+        """
+        used: NDArray[np.bool_] = nodes.used
+        holds: NDArray[np.bool_] = ~np.any(used[:, None, :] & ~self.sets, axis=2)  # (L, C)
+        reach: NDArray[np.bool_] = np.any(holds[:, :, None] & self.sets, axis=1)
+        return reach | used
 
 
 def children_bounds(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,30 +35,33 @@ class Columns(NamedTuple):
     by_node: float = 1.0
     seed: int = 0  # of the tree
 
+    @property
+    def all_of_them(self) -> bool:
+        """Whether no feature is left out anywhere."""
+        return min(self.by_tree, self.by_level, self.by_node) >= 1.0
 
-def column_subset(
-    columns: Columns, keys: Words, depth: NDArray[np.int64], n_features: int
-) -> NDArray[np.bool_]:
-    """Return the features that may split each node, (L, F).
+    def __call__(self, nodes: Any, n_features: int) -> NDArray[np.bool_]:
+        """Return the features that may split each of L nodes, (L, F).
 
-    keys, depth (L,): of the nodes. A share of one level's features is rounded down, to one at
-    least (XGBoost's rule).
-    """
-    allowed = np.ones((keys.size, n_features), dtype=np.bool_)
-    count = n_features
-    feature = np.arange(n_features)[None, :]
-    alike = np.zeros((keys.size, 1), dtype=np.int64)
-    level = depth[:, None]
-    stages = ((columns.by_tree, alike), (columns.by_level, level), (columns.by_node, keys[:, None]))
-    for stage, (share, what) in enumerate(stages):
-        if share >= 1.0:
-            continue
-        count = max(1, int(share * count))
-        chance = draws.mix(draws.COLUMNS, columns.seed, stage, what, feature)
-        chance = np.where(allowed, chance >> np.uint64(1), np.uint64(2**64 - 1))
-        rank = np.argsort(np.argsort(chance, axis=1, kind="stable"), axis=1, kind="stable")
-        allowed = rank < count
-    return allowed
+        nodes: their `key` and `depth`, (L,). A share of one level's features is rounded down, to
+        one at least (XGBoost's rule).
+        """
+        keys = nodes.key[:, None]
+        allowed = np.ones((keys.shape[0], n_features), dtype=np.bool_)
+        count = n_features
+        feature = np.arange(n_features)[None, :]
+        alike = np.zeros(keys.shape, dtype=np.int64)
+        level = nodes.depth[:, None]
+        stages = ((self.by_tree, alike), (self.by_level, level), (self.by_node, keys))
+        for stage, (share, what) in enumerate(stages):
+            if share >= 1.0:
+                continue
+            count = max(1, int(share * count))
+            chance = draws.mix(draws.COLUMNS, self.seed, stage, what, feature)
+            chance = np.where(allowed, chance >> np.uint64(1), np.uint64(2**64 - 1))
+            rank = np.argsort(np.argsort(chance, axis=1, kind="stable"), axis=1, kind="stable")
+            allowed = rank < count
+        return allowed
 
 
 def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ levels are all subsets tried, by one matrix product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
 from vtree.histogram import Rows
 from vtree.random_cuts import LEFT, random_cuts
-from vtree.sampling import Columns, Draw, column_subset, feature_subset, random_thresholds
+from vtree.sampling import Draw, feature_subset, random_thresholds
 from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
@@ -58,6 +59,29 @@ class Searcher(Protocol):
         """Return each node's split from what `find` returned, one entry a group of `bins`."""
 
 
+class Legal(Protocol):
+    """A rule by which features may split a node."""
+
+    def __call__(self, nodes: Nodes, n_features: int) -> NDArray[np.bool_]:
+        """Return the features that may split each node, (L, F)."""
+
+
+class Subsets(Protocol):
+    """How subsets of levels are looked for; see `vtree.subsets.subset_splits`."""
+
+    def __call__(
+        self,
+        hist: Array,
+        total: Integers,
+        limits: Limits,
+        gain: Callable[[Any, Any, Any], Any],
+        layout: Layout,
+        min_level_rows: int,
+        n_levels: Integers,
+    ) -> tuple[Best, NDArray[np.int8]]:
+        """Return the best subset of each node and feature."""
+
+
 class Search(NamedTuple):
     """How binary splits are looked for: the same for all nodes of a tree."""
 
@@ -69,7 +93,8 @@ class Search(NamedTuple):
     min_level_rows: int = 1  # a category with fewer rows in a node counts as missing there
     uses_once: bool = False
     feature_costs: Floats | None = None  # (F,) the gain of a split is worth that much less
-    columns: Columns | None = None  # the features that may split are drawn, too
+    legal: tuple[Legal, ...] = ()  # rules by which features may split a node, all of them
+    subsets: Subsets = subset_splits
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group."""
@@ -163,9 +188,8 @@ def search_group(
     if group.categorical or (search.draw.random_threshold and not raw):
         hist = with_counts(hist, layout.n_statistics, layout)
     if group.categorical:
-        best, goes_left = subset_splits(
-            hist, nodes.total, search.limits, gain, layout, search.min_level_rows
-        )
+        limits, least, n_levels = search.limits, search.min_level_rows, bins.n_bins[group.features]
+        best, goes_left = search.subsets(hist, nodes.total, limits, gain, layout, least, n_levels)
         return Found(best, None, goes_left)
     threshold: Floats | None
     if raw:
@@ -307,9 +331,8 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     """
     candidates = _side_by_side(found, bins)
     allowed = feature_subset(search.draw, nodes.key, candidates.varies)
-    if search.columns is not None and nodes.depth is not None:
-        n_features = allowed.shape[1]
-        allowed &= column_subset(search.columns, nodes.key, nodes.depth, n_features)
+    for rule in search.legal:
+        allowed &= rule(nodes, allowed.shape[1])
     gain = np.where(allowed, candidates.gain, -np.inf)
     worth = gain if search.feature_costs is None else gain / search.feature_costs
     feature = np.argmax(worth, axis=1)

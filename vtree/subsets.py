@@ -34,12 +34,14 @@ def subset_splits(
     gain: Gain,
     layout: Layout,
     min_level_rows: int = 1,
+    n_levels: NDArray[np.int64] | None = None,
 ) -> tuple[Best, NDArray[np.int8]]:
     """Return the best subset of each node and feature.
 
-    hist (L, G, B, S), total (L, S). Returns (Best on the host, goes_left (L, G, B) int8): for each
-    code 1 left, 0 right, −1 where the node has fewer than `min_level_rows` rows of that level (and
-    for code 0): such rows go the way of the missing ones and count as missing.
+    hist (L, G, B, S), total (L, S); n_levels (G,) of the features is not asked here. Returns (Best
+    on the host, goes_left (L, G, B) int8): for each code 1 left, 0 right, −1 where the node has
+    fewer than `min_level_rows` rows of that level (and for code 0): such rows go the way of the
+    missing ones and count as missing.
     """
     hist = without_rare_levels(hist, min_level_rows)
 

@@ -1,7 +1,8 @@
 import numpy as np
 
 from vtree.ensembles.derivatives import Weights
-from vtree.ensembles.steps import Leaves, Rows, leaf_steps
+from vtree.ensembles.steps import Leaves, Rows, leaf_steps, smoothed
+from vtree.grown import blank
 
 DRAW = np.random.default_rng(1)
 Y, RAW = DRAW.normal(size=30), DRAW.normal(size=(30, 1))
@@ -35,3 +36,15 @@ def test_huber_clips_distances_to_the_median() -> None:
         middle = np.median(residual[own])
         expected = middle + np.clip(residual[own] - middle, -delta, delta).mean()
         np.testing.assert_allclose(found[number], expected, rtol=1e-9)
+
+
+def test_answers_lean_on_those_above_by_their_rows() -> None:
+    grown = blank(3, 2)._replace(
+        parent=np.array([-1, 0, 0]),
+        depth=np.array([0, 1, 1]),
+        total=np.array([[30, 0], [10, 0], [20, 0]]),
+    )
+    step = np.array([[4.0], [6.0], [3.0]])
+    root = 4.0 * 30 / 40
+    expected = [root, 6.0 / 2 + root / 2, 3.0 * 2 / 3 + root / 3]
+    np.testing.assert_allclose(smoothed(step, grown, 10.0)[:, 0], expected, rtol=1e-15)

@@ -53,6 +53,11 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         {"subsample": 0.6, "subsample_freq": 2, "objective": "poisson"},
     ),
     "extra trees": (LeafwiseBoostingClassifier, LABELS > 0, {"extra_trees": True}),
+    "smooth, together": (
+        LeafwiseBoostingRegressor,
+        Y,
+        {"path_smooth": 9.0, "interaction_constraints": [[0, 1], [1, 2, 3]]},
+    ),
     "balanced": (LeafwiseBoostingClassifier, LABELS > 1, {"class_weight": "balanced"}),
 }
 

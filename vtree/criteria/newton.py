@@ -37,6 +37,14 @@ def newton(left: Any, right: Any, layout: Any) -> Any:
     return gain - shrink * s * s / (c * whole) + (s - t) * (s + t) / c
 
 
+def worth(side: Any, layout: Any) -> Any:
+    """Return T(R)² / (H + λ) of planes, as `newton` takes them."""
+    shrink, clip = layout.unit[0], layout.unit[1]
+    own = side[layout.first]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    return kept * kept / (side[layout.weight] + shrink)
+
+
 def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
     """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1)."""
     layout = targets.layout

@@ -20,18 +20,19 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins
-from vtree.criteria import NEWTON
+from vtree.criteria import NEWTON, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
 from vtree.ensembles.row_draws import Drawn, drawn
-from vtree.ensembles.steps import Leaves, Rows, leaf_steps
-from vtree.ensembles.system import System
+from vtree.ensembles.steps import Leaves, Rows, below_sorted_levels, leaf_steps, smoothed
+from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow, level_order
 from vtree.losses import Terms
 from vtree.predict import totals
 from vtree.sampling import Draw
-from vtree.splits import Search
+from vtree.sorted_levels import SortedLevels
+from vtree.splits import Legal, Search
 from vtree.tree import Tree, canonical, levels
 from vtree_kernels.scan import Limits
 
@@ -94,11 +95,7 @@ def _round(
     leaf = _leaves(grown)
     lengths = grown.stop[leaf] - grown.start[leaf]
     own = rows[grown.start[leaf[0]] : grown.stop[leaf[-1]]].astype(np.int64)
-    step = bounded(
-        NEWTON.center(grown.total, grown.start, grown.stop, rows, derived.targets),
-        grown,
-        derived.targets,
-    )
+    step = bounded(_steps(grown, training.bins, system, derived), grown, derived.targets)
     table = Rows(training.y, raw, gradient, hessian, training.weights)
     found = leaf_steps(training.leaves, table, own, lengths)
     if found is not None:
@@ -110,6 +107,17 @@ def _round(
     tree = _tree(grown, branch_map, value, derived)
     _add_to_others(training, tree, sums, sample.rows)
     return tree
+
+
+def _steps(grown: Grown, bins: Bins, system: System, derived: Derivatives) -> Floats:
+    """Return what each node answers, (M, 1)."""
+    targets = derived.targets
+    step: Floats = newton.steps(grown.total, None, None, None, targets)
+    if system.categories is not None:
+        own = derived.shrunk(system.categories.shrink)
+        careful = below_sorted_levels(grown, bins, system.categories.one_against_rest)
+        step = np.where(careful, newton.steps(grown.total, None, None, None, own), step)
+    return smoothed(step, grown, system.path_smooth) if system.path_smooth > 0.0 else step
 
 
 def _weighed(
@@ -173,6 +181,10 @@ def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
 def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     targets = derived.targets
     least = system.min_weight / derived.hessian_unit
+    columns = system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2)))
+    legal: list[Legal] = [] if columns.all_of_them else [columns]
+    if system.together is not None:
+        legal.append(system.together)
     search = Search(
         NEWTON,
         targets.layout,
@@ -180,12 +192,26 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
         Draw(0, system.max_features, system.random_threshold),
         system.monotone,
         system.min_level_rows,
-        columns=system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2))),
+        uses_once=system.together is not None,
+        legal=tuple(legal),
     )
+    if system.categories is not None:
+        search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
     # A split has to gain something.
     least_gain = max(system.min_gain / derived.gain_unit, float(np.finfo(np.float64).tiny))
     stops = Stops(system.max_depth, system.min_rows_split, least_gain)
     return Plan(search, stops, system.budget)
+
+
+def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:
+    return SortedLevels(
+        smooth=categories.smooth / hessian_unit,
+        least_rows=categories.smooth,
+        shrink=categories.shrink / hessian_unit,
+        most_levels=categories.most_levels,
+        group_rows=categories.group_rows,
+        one_against_rest=categories.one_against_rest,
+    )
 
 
 def pruned(grown: Grown, gamma: float) -> Grown:

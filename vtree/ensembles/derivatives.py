@@ -45,6 +45,13 @@ class Derivatives(NamedTuple):
         """What one unit of gain stands for."""
         return self.gradient_unit * (self.gradient_unit / self.hessian_unit)
 
+    def shrunk(self, more: float) -> Targets:
+        """Return the statistics of answers that shrink more, by `more` added to reg_lambda."""
+        layout = self.targets.layout
+        shrink, clip = layout.unit
+        unit = (shrink + more / self.hessian_unit, clip)
+        return self.targets._replace(layout=layout._replace(unit=unit))
+
 
 def derivative_targets(
     gradient: Floats, hessian: Floats | None, weights: Weights, shrink: float, clip: float

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree.binning import Bins
 from vtree.ensembles.derivatives import Weights
+from vtree.grown import Grown
 from vtree.losses import segment_quantiles, whole_numbers
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,27 @@ class Leaves(NamedTuple):
     level: float | None = None
     huber: float | None = None
     by_curvature: bool = False
+
+
+def below_sorted_levels(grown: Grown, bins: Bins, one_against_rest: int) -> NDArray[np.bool_]:
+    """Tell which nodes stand below a split by subsets of more levels than that, (M, 1)."""
+    feature = grown.feature[grown.parent]
+    sorted_ = bins.is_categorical[feature] & (bins.n_bins[feature] > one_against_rest)
+    return (sorted_ & (grown.parent >= 0))[:, None]
+
+
+def smoothed(step: Floats, grown: Grown, rows: float) -> Floats:
+    """Return steps (M, 1) that lean on those of their parents, and roots' on 0 (LightGBM's rule).
+
+    A node of n rows keeps n / (n + rows) of its own step.
+    """
+    found = step.copy()
+    share = (grown.total[:, :1] / (grown.total[:, :1] + rows)).astype(np.float64)
+    for depth in range(int(grown.depth.max()) + 1):
+        own = np.flatnonzero(grown.depth == depth)
+        above = np.where(grown.parent[own, None] < 0, 0.0, found[grown.parent[own]])
+        found[own] = step[own] * share[own] + above * (1.0 - share[own])
+    return found
 
 
 class Rows(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree.constraints import Together
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.sampling import Columns
 
@@ -17,6 +18,16 @@ class Goss(NamedTuple):
     top: float = 0.2  # share of the rows with the largest derivatives, all kept
     other: float = 0.1  # rows drawn of the rest, as a share of all
     warm_up: int = 0  # rounds before
+
+
+class Categories(NamedTuple):
+    """LightGBM's regularisation of splits by categories, see `vtree.sorted_levels`."""
+
+    smooth: float = 10.0  # rows that a level needs, and what its sum of second derivatives gains
+    shrink: float = 10.0  # added to reg_lambda below a split by more than one level
+    most_levels: int = 32
+    group_rows: int = 100
+    one_against_rest: int = 4
 
 
 class System(NamedTuple):
@@ -39,6 +50,9 @@ class System(NamedTuple):
     subsample_every: int = 1  # rounds that share a sample
     goss: Goss | None = None
     columns: Columns = Columns()
+    together: Together | None = None  # interaction constraints
+    categories: Categories | None = None  # None: the best subset, unregularised
+    path_smooth: float = 0.0  # rows by which a node's answer leans on its parent's
     max_features: int | None = None  # drawn a node, until one varies (scikit-learn's rule)
     random_threshold: bool = False
     monotone: NDArray[np.int8] | None = None

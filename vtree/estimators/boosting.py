@@ -31,8 +31,8 @@ from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, eval_sets
+from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS
-from vtree.estimators.monotone import monotone_directions
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
@@ -77,6 +77,7 @@ NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
     "colsample_bytree": SHARE,
     "colsample_bynode": SHARE,
     "monotone_constraints": ["array-like", dict, None],
+    "interaction_constraints": ["array-like", None],
     "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
     "eval_metric": [str, callable, None],
 }

@@ -9,11 +9,12 @@ from typing import Any
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from vtree.ensembles.system import Goss, System
+from vtree.ensembles.system import Categories, Goss, System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
+from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
 from vtree.sampling import Columns
@@ -29,6 +30,12 @@ _COMMON: dict[str, list[Any]] = {
     "min_child_samples": [Interval(Integral, 1, None, closed="left")],
     "subsample_freq": [Interval(Integral, 0, None, closed="left")],
     "extra_trees": ["boolean"],
+    "path_smooth": FROM_ZERO,
+    "cat_smooth": FROM_ZERO,
+    "cat_l2": FROM_ZERO,
+    "max_cat_threshold": [Interval(Integral, 1, None, closed="left")],
+    "min_data_per_group": [Interval(Integral, 1, None, closed="left")],
+    "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
     "importance_type": [StrOptions({"split", "gain"})],
 }
 
@@ -56,7 +63,16 @@ class LeafwiseBoosting(BoostingEstimator):
             goss=goss,
             columns=Columns(float(self.colsample_bytree), 1.0, float(self.colsample_bynode)),
             random_threshold=bool(self.extra_trees),
+            path_smooth=float(self.path_smooth),
+            categories=Categories(
+                float(self.cat_smooth),
+                float(self.cat_l2),
+                int(self.max_cat_threshold),
+                int(self.min_data_per_group),
+                int(self.max_cat_to_onehot),
+            ),
             monotone=self._directions(self.monotone_constraints),
+            together=together(self.interaction_constraints, self, others_alone=False),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )
@@ -115,7 +131,16 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         Penalties of leaves by their sizes and by their squares.
     extra_trees : bool
         One random threshold a feature instead of the best.
+    path_smooth : float
+        A node of n rows keeps n / (n + `path_smooth`) of its answer and leans on its parent's.
+    cat_smooth, cat_l2, max_cat_threshold, min_data_per_group, max_cat_to_onehot
+        Categories: a level needs `cat_smooth` rows, and its sum of second derivatives is taken to
+        be so much larger, when levels are sorted; `cat_l2` is added to `reg_lambda`; so many levels
+        go left at most; so many rows there must be between two candidates and right of each. Up to
+        `max_cat_to_onehot` levels one is split from the rest, without all that.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+    interaction_constraints : list of lists of names or numbers of features, optional
+        Features that may stand on one path together; those in no list do not split.
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
@@ -180,9 +205,16 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         extra_trees: bool = False,
+        path_smooth: float = 0.0,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        max_cat_threshold: int = 32,
+        min_data_per_group: int = 100,
+        max_cat_to_onehot: int = 4,
         alpha: float = 0.9,
         tweedie_variance_power: float = 1.5,
         monotone_constraints: Any = None,
+        interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
         eval_metric: Any = None,
         importance_type: str = "split",
@@ -273,7 +305,14 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         extra_trees: bool = False,
+        path_smooth: float = 0.0,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        max_cat_threshold: int = 32,
+        min_data_per_group: int = 100,
+        max_cat_to_onehot: int = 4,
         monotone_constraints: Any = None,
+        interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
         eval_metric: Any = None,
         importance_type: str = "split",

@@ -14,6 +14,7 @@ from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
+from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
 from vtree.sampling import Columns
@@ -58,6 +59,7 @@ class NewtonBoosting(BoostingEstimator):
                 float(self.colsample_bynode),
             ),
             monotone=self._directions(self.monotone_constraints),
+            together=together(self.interaction_constraints, self, others_alone=True),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )
@@ -99,6 +101,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     base_score : float, optional
         The prediction to start from. None: the best constant.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+    interaction_constraints : list of lists of names or numbers of features, optional
+        Features that may stand on one path together; those in no list split alone.
     quantile_alpha, tweedie_variance_power : float
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
@@ -163,6 +167,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         colsample_bynode: float = 1.0,
         base_score: float | None = None,
         monotone_constraints: Any = None,
+        interaction_constraints: Any = None,
         quantile_alpha: float = 0.5,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
@@ -256,6 +261,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         scale_pos_weight: float = 1.0,
         base_score: float | None = None,
         monotone_constraints: Any = None,
+        interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
         eval_metric: Any = None,
         importance_type: str = "gain",

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.samples import reals
-from vtree import NewtonBoostingRegressor, digest
-from vtree.errors import InputError
+from vtree import LeafwiseBoostingRegressor, NewtonBoostingRegressor, digest
+from vtree.errors import InputError, InputTypeError
 
 
 def test_monotone_constraints_hold() -> None:
@@ -50,3 +50,27 @@ def test_categories_have_no_direction() -> None:
     )
     with pytest.raises(InputError, match="column 0 holds categories"):
         model.fit(np.round(X), y)
+
+
+def test_interactions_by_name_and_by_number() -> None:
+    X, y = reals()
+    named = {f"x{number}": X[:, number] for number in range(4)}
+    for estimator in (NewtonBoostingRegressor, LeafwiseBoostingRegressor):
+        by_name = estimator(n_estimators=3, interaction_constraints=[["x0", "x2"], ["x1"]])
+        by_number = estimator(n_estimators=3, interaction_constraints=[(0, 2), (1,)])
+        assert digest(by_name.fit(named, y)) == digest(by_number.fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error", "message"),
+    [
+        ([["a"]], InputError, r"interaction_constraints names \['a'\]"),
+        ([[0, 9]], InputError, r"names \[9\]"),
+        ([0, 1], InputTypeError, "list of lists"),
+        ([], InputError, "names no feature"),
+    ],
+)
+def test_what_cannot_be_interactions(constraints: object, error: type, message: str) -> None:
+    model = LeafwiseBoostingRegressor(n_estimators=1, interaction_constraints=constraints)
+    with pytest.raises(error, match=message):
+        model.fit(*reals())

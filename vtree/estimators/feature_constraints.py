@@ -1,0 +1,109 @@
+"""The door for constraints of features in boosting: by their numbers, or by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.constraints import Together
+from vtree.errors import InputError, InputTypeError, own_errors
+
+
+def monotone_directions(constraints: Any, model: Any) -> NDArray[np.int8] | None:
+    """Return `monotone_constraints` as (F,) int8, checked, or None.
+
+    constraints: −1, 0 or 1 a feature, or a dict from names (or numbers) of features.
+
+    Raises
+    ------
+    InputError
+        Another length, other values, unknown names, or a direction for categories.
+    """
+    if constraints is None:
+        return None
+    n_features = model.n_features_in_
+    if isinstance(constraints, Mapping):
+        directions = _by_name(constraints, model)
+    else:
+        with own_errors("monotone_constraints"):
+            directions = np.asarray(constraints)
+    if directions.shape != (n_features,):
+        raise InputError(
+            f"monotone_constraints has the shape {directions.shape}, but X has {n_features} "
+            "features; pass -1, 0 or 1 a feature"
+        )
+    if not np.isin(directions, [-1, 0, 1]).all():
+        raise InputError(
+            f"monotone_constraints must be -1, 0 or 1, got {np.unique(directions).tolist()}"
+        )
+    for feature, levels in enumerate(model.schema_.levels):
+        if levels is not None and directions[feature] != 0:
+            raise InputError(
+                f"monotone_constraints[{feature}] is {directions[feature]}, but column {feature} "
+                "holds categories, which have no order; set it to 0"
+            )
+    if not directions.any():
+        return None
+    return directions.astype(np.int8)
+
+
+def together(constraints: Any, model: Any, *, others_alone: bool) -> Together | None:
+    """Return `interaction_constraints` as sets of features, checked, or None.
+
+    constraints: lists of names or numbers of features, which may stand on one path together.
+    others_alone: whether features in no list may split, with no other above or below (XGBoost's
+        rule), or not at all (LightGBM's).
+
+    Raises
+    ------
+    InputError, InputTypeError
+        No lists of features, or unknown features.
+    """
+    if constraints is None:
+        return None
+    is_list = isinstance(constraints, Sequence | np.ndarray) and not isinstance(constraints, str)
+    if not is_list or not all(
+        isinstance(own, list | tuple | set | np.ndarray) for own in constraints
+    ):
+        raise InputTypeError(
+            f"interaction_constraints={constraints!r} must be a list of lists of features, such as "
+            "[[0, 1], [2, 3]] or [['age', 'size'], ['colour']]"
+        )
+    n_features = model.n_features_in_
+    sets = np.zeros((len(constraints), n_features), dtype=np.bool_)
+    for own, features in zip(sets, constraints, strict=True):
+        own[_numbers(list(features), model, "interaction_constraints")] = True
+    if others_alone:
+        alone = np.eye(n_features, dtype=np.bool_)
+        sets = np.concatenate([sets, alone[~sets.any(axis=0)]])
+    if not sets.any():
+        raise InputError(
+            f"interaction_constraints={constraints!r} names no feature, so that none may split; "
+            "pass None for no constraints"
+        )
+    return Together(sets)
+
+
+def _by_name(constraints: Mapping[Any, Any], model: Any) -> NDArray[np.int64]:
+    directions = np.zeros(model.n_features_in_, dtype=np.int64)
+    directions[_numbers(list(constraints), model, "monotone_constraints")] = list(
+        constraints.values()
+    )
+    return directions
+
+
+def _numbers(features: list[Any], model: Any, argument: str) -> list[int]:
+    """Return the numbers of features that are given by name or number."""
+    names = list(getattr(model, "feature_names_in_", []))
+    place = {name: number for number, name in enumerate(names)}
+    place.update({number: number for number in range(model.n_features_in_)})
+    unknown = [name for name in features if name not in place]
+    if unknown:
+        raise InputError(
+            f"{argument} names {unknown}, which X does not have; it has "
+            f"{names or model.n_features_in_}"
+        )
+    return [place[name] for name in features]
