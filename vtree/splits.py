@@ -7,7 +7,6 @@ levels are all subsets tried, by one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from vtree.criteria import Criterion
 from vtree.histogram import Rows
 from vtree.random_cuts import LEFT, random_cuts
 from vtree.sampling import Draw, feature_subset, random_thresholds
-from vtree.subsets import best_prefixes, subset_splits, without_rare_levels
+from vtree.subsets import Subsets, best_prefixes, subset_splits, without_rare_levels
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
@@ -64,22 +63,6 @@ class Legal(Protocol):
 
     def __call__(self, nodes: Nodes, n_features: int) -> NDArray[np.bool_]:
         """Return the features that may split each node, (L, F)."""
-
-
-class Subsets(Protocol):
-    """How subsets of levels are looked for; see `vtree.subsets.subset_splits`."""
-
-    def __call__(
-        self,
-        hist: Array,
-        total: Integers,
-        limits: Limits,
-        gain: Callable[[Any, Any, Any], Any],
-        layout: Layout,
-        min_level_rows: int,
-        n_levels: Integers,
-    ) -> tuple[Best, NDArray[np.int8]]:
-        """Return the best subset of each node and feature."""
 
 
 class Search(NamedTuple):

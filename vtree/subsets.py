@@ -11,7 +11,7 @@ would need eigenvectors, whose last bits differ between libraries; shares are on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,22 @@ ALL_SUBSETS_UP_TO = 12  # levels
 _SLICE_CELLS = 1 << 24  # float64 numbers of one product of subsets and statistics
 
 Gain = Callable[[Any, Any, Any], Any]
+
+
+class Subsets(Protocol):
+    """How subsets of levels are looked for; see `vtree.subsets.subset_splits`."""
+
+    def __call__(
+        self,
+        hist: Array,
+        total: NDArray[np.int64],
+        limits: Limits,
+        gain: Gain,
+        layout: Layout,
+        min_level_rows: int,
+        n_levels: NDArray[np.int64],
+    ) -> tuple[Best, NDArray[np.int8]]:
+        """Return the best subset of each node and feature."""
 
 
 def subset_splits(

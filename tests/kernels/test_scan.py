@@ -33,6 +33,7 @@ class Case:
     monotone: tuple[int, ...] | None = None
     allowed: bool = False  # one candidate a node and feature
     skewed: bool = False
+    drawn: tuple[float, float] = (0.0, 0.0)  # shrink, clip
 
     @property
     def regression(self) -> bool:
@@ -43,7 +44,8 @@ class Case:
         classes = 1 if self.regression else self.classes
         ordered = first if self.regression else first + min(1, classes - 1)
         unit = tuple(2.0**-o for o in range(self.outputs))
-        return Layout(first - 1, first, self.outputs, classes, ordered, 0.25, 0.5, unit)
+        numbers = (0.25, 0.5, unit, 0, *self.drawn)
+        return Layout(first - 1, first, self.outputs, classes, ordered, *numbers)
 
     def _rows(self, draw: Any) -> tuple[Any, ...]:
         layout, shape = self.layout(), (self.n_rows, self.outputs)
@@ -89,6 +91,7 @@ CASES |= {
     "few rows": Case(limits=Limits(min_rows=40)),
     "little weight": Case(weighted=True, limits=Limits(min_weight=1500.5)),
     "rising": Case("squared_error", monotone=(1, 0, -1)),
+    "rising, drawn": Case("squared_error", monotone=(1, 1, -1), drawn=(30.0, 60.0)),
     "falling": Case("poisson", weighted=True, monotone=(-1, -1, 1)),
     "rising classes": Case("entropy", weighted=True, monotone=(1, -1, 0)),
     "drawn": Case(allowed=True),
@@ -115,7 +118,12 @@ def _definition(case: Case, node: int, g: int, arguments: tuple[Any, ...]) -> tu
             legal &= min(side[0] for side in sides) >= max(1, limits.min_rows)
             legal &= min(side[layout.weight] for side in sides) >= limits.min_weight
             if legal and monotone is not None and monotone[g]:
-                shares = [side[layout.ordered] / side[layout.weight] for side in sides]
+                kept = [
+                    np.sign(side[layout.ordered]) * max(0, abs(side[layout.ordered]) - layout.clip)
+                    for side in sides
+                ]
+                weights = [side[layout.weight] + layout.shrink for side in sides]
+                shares = [sum_ / weight for sum_, weight in zip(kept, weights, strict=True)]
                 means = [layout.center + share * layout.scale for share in shares]
                 legal = (means[1] - means[0]) * monotone[g] >= 0
                 legal &= lower[node] <= min(means) and max(means) <= upper[node]

@@ -58,7 +58,10 @@ _ABSOLUTE = Criterion(
     median.no_gain, median.medians, deviance=median.absolute_deviance, degree=1, by_rows=True
 )
 
-NEWTON = Criterion(newton.newton, newton.steps, impurity=newton.no_impurity)
+NEWTON, BOUNDED_NEWTON = (
+    Criterion(gain, newton.steps, impurity=newton.no_impurity)
+    for gain in (newton.newton, newton.bounded_newton)
+)
 
 CLASSIFICATION: Mapping[str, Criterion] = MappingProxyType(
     {"gini": _GINI, "entropy": _ENTROPY, "log_loss": _ENTROPY, "twoing": _TWOING}

@@ -37,6 +37,33 @@ def newton(left: Any, right: Any, layout: Any) -> Any:
     return gain - shrink * s * s / (c * whole) + (s - t) * (s + t) / c
 
 
+def bounded_newton(left: Any, right: Any, layout: Any) -> Any:
+    """Return the gain where no leaf answers more than `most`, layout.unit being (λ, α, most).
+
+    A side is worth 2 T(R) w − (H + λ) w², w = T(R) / (H + λ) drawn back to −most … most; without
+    that it is T(R)² / (H + λ).
+    """
+    shrink, clip, most = layout.unit[0], layout.unit[1], layout.unit[2]
+    own = left[layout.first]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    weight = left[layout.weight] + shrink
+    step = kept / weight
+    step = choose(step > most, most, choose(step < -most, -most, step))
+    gain = step * (2.0 * kept - weight * step)
+    own = right[layout.first]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    weight = right[layout.weight] + shrink
+    step = kept / weight
+    step = choose(step > most, most, choose(step < -most, -most, step))
+    gain = gain + step * (2.0 * kept - weight * step)
+    own = left[layout.first] + right[layout.first]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    weight = left[layout.weight] + right[layout.weight] + shrink
+    step = kept / weight
+    step = choose(step > most, most, choose(step < -most, -most, step))
+    return gain - step * (2.0 * kept - weight * step)
+
+
 def worth(side: Any, layout: Any) -> Any:
     """Return T(R)² / (H + λ) of planes, as `newton` takes them."""
     shrink, clip = layout.unit[0], layout.unit[1]
@@ -46,13 +73,15 @@ def worth(side: Any, layout: Any) -> Any:
 
 
 def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
-    """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1)."""
+    """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1), not beyond `most`."""
     layout = targets.layout
-    shrink, clip = layout.unit
+    shrink, clip, *most = layout.unit
     both = total[:, layout.first].astype("float64")
     size = abs(both) - clip
     kept = choose(size > 0.0, choose(both > 0.0, size, -size), 0.0)
     step = kept / (total[:, layout.weight] + shrink)
+    for bound in most:
+        step = step.clip(-bound, bound)
     return step[:, None] * targets.scale
 
 

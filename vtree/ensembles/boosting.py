@@ -20,7 +20,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins
-from vtree.criteria import NEWTON, newton
+from vtree.criteria import BOUNDED_NEWTON, NEWTON, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
 from vtree.ensembles.row_draws import Drawn, drawn
 from vtree.ensembles.steps import Leaves, Rows, below_sorted_levels, leaf_steps, smoothed
@@ -81,9 +81,8 @@ def _round(
     sample = drawn(system, terms, number)
     gradient, hessian = _weighed(training, system, terms, sample)
     known = None if system.first_order else hessian
-    derived = derivative_targets(
-        gradient, known, training.weights, system.reg_lambda, system.reg_alpha
-    )
+    penalties = (system.reg_lambda, system.reg_alpha, system.max_step)
+    derived = derivative_targets(gradient, known, training.weights, *penalties)
     roots = [sample.rows + k * n_rows for k in range(n_raw)]
     keys = draws.mix(draws.TREE, system.seed, number, np.arange(n_raw))
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
@@ -186,7 +185,7 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     if system.together is not None:
         legal.append(system.together)
     search = Search(
-        NEWTON,
+        BOUNDED_NEWTON if system.max_step > 0.0 else NEWTON,
         targets.layout,
         Limits(system.min_rows, least),
         Draw(0, system.max_features, system.random_threshold),

@@ -48,18 +48,24 @@ class Derivatives(NamedTuple):
     def shrunk(self, more: float) -> Targets:
         """Return the statistics of answers that shrink more, by `more` added to reg_lambda."""
         layout = self.targets.layout
-        shrink, clip = layout.unit
-        unit = (shrink + more / self.hessian_unit, clip)
+        shrink, *rest = layout.unit
+        unit = (shrink + more / self.hessian_unit, *rest)
         return self.targets._replace(layout=layout._replace(unit=unit))
 
 
 def derivative_targets(
-    gradient: Floats, hessian: Floats | None, weights: Weights, shrink: float, clip: float
+    gradient: Floats,
+    hessian: Floats | None,
+    weights: Weights,
+    shrink: float,
+    clip: float,
+    most: float = 0.0,
 ) -> Derivatives:
     """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
 
     gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
-    reg_alpha. A positive second derivative is never rounded to zero.
+    reg_alpha; most: what a leaf may answer, 0 for no bound. A positive second derivative is never
+    rounded to zero.
     """
     sums, unit = whole_numbers(-gradient, weights.whole, weights.n_rows, weights.total)
     plane, hessian_unit = weights.whole, weights.unit
@@ -71,12 +77,13 @@ def derivative_targets(
     first = 1 if plane is None else 2
     scale = gradient_unit / hessian_unit
     numbers = (shrink / hessian_unit, clip / gradient_unit)
+    bound = (most / scale,) if most > 0.0 else ()
     targets = Targets(
         label=np.zeros((gradient.size, 0), dtype=np.int32),
         weight=plane,
         sums=sums[:, None],
         identity=np.zeros((gradient.size, 0)),
-        layout=Layout(first - 1, first, 1, 1, first, 0.0, scale, numbers),
+        layout=Layout(first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers),
         center=np.zeros(1),
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,

@@ -12,7 +12,8 @@ missing values right or left (both are tried where there are any). It is legal i
         and at least limits.min_weight weight (plane layout.weight),
     allowed[l, g] is 0 or equal to b (so that a drawn threshold is a scan with one candidate),
     and, where monotone (G,) is given and monotone[g] is not 0, the children's means of plane
-        layout.ordered, center + scale * (sum / weight), lie within lower[l] … upper[l] and
+        layout.ordered, center + scale * T(sum) / (weight + shrink) with sums drawn towards zero
+        by layout.clip, lie within lower[l] … upper[l] and
         (mean_right − mean_left) * monotone[g] >= 0.
 
 `gain(left, right, layout)` judges it, see `vtree.criteria`; the sides come as float64, exact below

@@ -33,12 +33,19 @@ def _rows_of(cell: Any, implied: Any, classes: Any) -> Any:
 
 
 @register_jitable
+def _answer(side: Any, layout: Any) -> Any:
+    own, kept = side[layout.ordered], 0.0
+    if own > layout.clip:
+        kept = own - layout.clip
+    elif own < -layout.clip:
+        kept = own + layout.clip
+    return layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
+
+
+@register_jitable
 def _in_order(left: Any, right: Any, layout: Any, bounds: Any) -> Any:
     direction, lower, upper = bounds
-    share = left[layout.ordered] / left[layout.weight]
-    mean_left = layout.center + share * layout.scale
-    share = right[layout.ordered] / right[layout.weight]
-    mean_right = layout.center + share * layout.scale
+    mean_left, mean_right = _answer(left, layout), _answer(right, layout)
     if (mean_right - mean_left) * direction < 0.0:
         return False
     return min(mean_left, mean_right) >= lower and max(mean_left, mean_right) <= upper
@@ -83,7 +90,8 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
         ordered = shape[4] if shape[4] >= 0 else given.ordered
         implied = shape[5] if shape[5] >= 0 else total.size - cells.shape[1]
         numbers = (given.center, given.scale, given.unit)
-        layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied)
+        drawn = (given.shrink, given.clip)
+        layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
         stored = first + outputs * classes - implied
         running, left, right = scratch
         for s in range(stored):

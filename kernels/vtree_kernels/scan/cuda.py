@@ -72,6 +72,8 @@ def scan(
             np.float64(layout.center),
             np.float64(layout.scale),
             here.upload(np.asarray(layout.unit, dtype=np.float64)),
+            np.float64(layout.shrink),
+            np.float64(layout.clip),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
             np.int32(32 if small else width),

@@ -24,6 +24,8 @@ class Layout(NamedTuple):
     scale: float
     unit: tuple[float, ...]  # per output, its scale over the largest one
     implied: int = 0  # 1: histograms leave plane 0 out, for it is the sum of the classes
+    shrink: float = 0.0  # what a monotone constraint orders is center + scale * T(sum) / (weight
+    clip: float = 0.0  # + shrink), T drawing sums towards zero by `clip`
 
     @property
     def n_statistics(self) -> int:
@@ -90,10 +92,7 @@ def scan(
     left, right, legal = candidates(hist, total, allowed, limits, layout)
     sides = (_planes(xp, left, legal), _planes(xp, right, legal))
     if monotone is not None:
-        means = [
-            layout.center + side[layout.ordered] / side[layout.weight] * layout.scale
-            for side in sides
-        ]
+        means = [_answer(xp, side, layout) for side in sides]
         legal = legal & in_order(means, monotone, lower, upper)
     return chosen(xp.where(legal, gain(*sides, layout), -float("inf")), left, hist)
 
@@ -168,6 +167,13 @@ def in_order(centers: list[Any], monotone: Any, lower: Any, upper: Any) -> Any:
     for center in centers:
         kept = kept & (center >= low) & (center <= high)
     return kept | (direction == 0.0)
+
+
+def _answer(xp: Any, side: list[Any], layout: Any) -> Any:
+    """Return what a side answers by the plane that is ordered."""
+    own, clip = side[layout.ordered], layout.clip
+    kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
+    return layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
 
 
 def _planes(xp: Any, side: Any, legal: Any) -> list[Any]:
