@@ -1,6 +1,7 @@
 """XGBoost's mechanism: its own numbers, one model everywhere, and what users ask of it."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.golden_tables import GOLDEN, numbers
+from tests.peer_tables import table as peer_table
 from tests.samples import classes, columns, reals
 from vtree import NewtonBoostingClassifier, NewtonBoostingRegressor, digest, kernels
 from vtree.errors import InputError, InputTypeError
@@ -91,6 +93,27 @@ def test_predictions_of_xgboost(kind: str) -> None:
     # A value equal to a threshold goes right there.
     found = model.predict(table + 1e-5)
     np.testing.assert_allclose(found, oracle["test_pred"], rtol=1e-6)
+
+
+OPTIONS = json.loads((GOLDEN / "boosting_options.json").read_text())
+TARGETS: dict[str, tuple[str | None, Callable[[Any], Any]]] = {
+    "counts": ("poisson", lambda y: np.floor(2.0 * y)),
+    "absolute": ("absolute_error", lambda y: y),
+    "classes": (None, lambda y: (y > np.median(y) + 1.0).astype(np.int64)),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, own in OPTIONS.items() if "target" in own])
+def test_starts_steps_and_weights_of_xgboost(name: str) -> None:
+    oracle = OPTIONS[name]
+    table, y = peer_table()
+    objective, of = TARGETS[oracle["target"]]
+    estimator: Any = NewtonBoostingRegressor if objective else NewtonBoostingClassifier
+    model = estimator(n_estimators=5, objective=objective, **oracle["params"]).fit(table, of(y))
+    # A value equal to a threshold goes right there.
+    shifted = table[:60] + 1e-6
+    found = model.predict(shifted) if objective else model.predict_proba(shifted)[:, 1]
+    np.testing.assert_allclose(found, oracle["prediction"], rtol=2e-6)
 
 
 SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {

@@ -99,8 +99,6 @@ def _round(
     found = leaf_steps(training.leaves, table, own, lengths)
     if found is not None:
         step[leaf, 0] = np.clip(found, grown.lower[leaf], grown.upper[leaf])
-    if system.max_step > 0.0:
-        step = np.clip(step, -system.max_step, system.max_step)
     value = step * system.learning_rate
     sums[own % n_rows, own // n_rows] += np.repeat(value[leaf, 0], lengths)
     tree = _tree(grown, branch_map, value, derived)
@@ -126,7 +124,7 @@ def _weighed(
     n_raw = terms.gradient.shape[1]
     gradient, hessian = _flat(terms.gradient), None
     if training.curved:
-        hessian = _flat(terms.hessian) * (system.several if n_raw > 1 else 1.0)
+        hessian = _flat(terms.hessian) * system.curvature
     if sample.factor is None:
         return gradient, hessian
     factor = np.tile(sample.factor, n_raw)

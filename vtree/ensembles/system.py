@@ -43,9 +43,9 @@ class System(NamedTuple):
     min_rows_split: int = 2
     max_depth: int | None = None
     max_leaves: int | None = None  # best first, where given
-    max_step: float = 0.0  # what a leaf may answer at most, 0 for no bound
+    max_step: float = 0.0  # what a leaf may answer by its sums at most, 0 for no bound
     first_order: bool = False  # grow on gradients alone, as if all second derivatives were one
-    several: float = 1.0  # factor of the second derivatives of several classes
+    curvature: float = 1.0  # factor of the second derivatives
     subsample: float = 1.0
     subsample_every: int = 1  # rounds that share a sample
     goss: Goss | None = None

@@ -246,7 +246,11 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         elif self._own_terms() is not None:
             self.start_ = np.zeros(self._n_raw())
         else:
-            self.start_ = loss.starts(training.y, training.weights.whole, self._n_raw())
+            self.start_ = self._starts(loss, training)
+
+    def _starts(self, loss: Loss, training: Training) -> Floats:
+        """Return the raw predictions to start from, (K,)."""
+        return loss.starts(training.y, training.weights.whole, self._n_raw())
 
     def _sums_so_far(self, values: Array, before: Tree | None) -> Floats:
         if before is None:

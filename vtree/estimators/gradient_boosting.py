@@ -137,7 +137,7 @@ class GradientBoosting(BoostingEstimator):
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             first_order=True,
-            several=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
             subsample=float(self.subsample),
             max_features=None if count >= n_features else count,
             monotone=self._directions(self.monotonic_cst),

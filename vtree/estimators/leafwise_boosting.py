@@ -57,7 +57,7 @@ class LeafwiseBoosting(BoostingEstimator):
             min_rows=int(self.min_child_samples),
             max_depth=depth if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
-            several=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
             subsample=float(self.subsample) if bagged else 1.0,
             subsample_every=max(1, int(self.subsample_freq)),
             goss=goss,

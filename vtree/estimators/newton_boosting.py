@@ -6,9 +6,13 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from vtree.elementary import exp
+from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
@@ -16,8 +20,10 @@ from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegress
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, exact_mean
 from vtree.sampling import Columns
+
+Floats = NDArray[np.float64]
 
 _COMMON: dict[str, list[Any]] = {
     **NEWTON_CONSTRAINTS,
@@ -25,11 +31,14 @@ _COMMON: dict[str, list[Any]] = {
     "max_leaves": [Interval(Integral, 0, None, closed="left")],
     "grow_policy": [StrOptions({"depthwise", "lossguide"})],
     "gamma": FROM_ZERO,
-    "max_delta_step": FROM_ZERO,
+    "max_delta_step": [*FROM_ZERO, None],
     "colsample_bylevel": SHARE,
     "base_score": [Real, None],
     "importance_type": [StrOptions({"gain", "cover", "weight", "total_gain", "total_cover"})],
 }
+
+
+_POISSON_STEP = 0.7  # XGBoost's, for exp raw must not run away
 
 
 class NewtonBoosting(BoostingEstimator):
@@ -50,8 +59,8 @@ class NewtonBoosting(BoostingEstimator):
             min_weight=float(self.min_child_weight),
             max_depth=self.max_depth or None,
             max_leaves=self.max_leaves or None,
-            max_step=float(self.max_delta_step),
-            several=2.0,
+            max_step=self._max_step(),
+            curvature=self._curvature(),
             subsample=float(self.subsample),
             columns=Columns(
                 float(self.colsample_bytree),
@@ -63,6 +72,17 @@ class NewtonBoosting(BoostingEstimator):
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )
+
+    def _max_step(self) -> float:
+        if self.max_delta_step is not None:
+            return float(self.max_delta_step)
+        return _POISSON_STEP if self.objective == "poisson" else 0.0
+
+    def _curvature(self) -> float:
+        """Return what XGBoost multiplies second derivatives by."""
+        if self.objective == "poisson":
+            return float(exp(np.asarray([self._max_step()]))[0])
+        return 2.0 if self._n_raw() > 1 and self.objective is None else 1.0
 
     def _own_terms(self) -> Callable[..., Any] | None:
         return self.objective if callable(self.objective) else None
@@ -92,8 +112,9 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         What a split must gain more than, once the tree is grown: pruned from the leaves up.
     min_child_weight : float
         The least sum of second derivatives of a leaf.
-    max_delta_step : float
-        The most a leaf may answer before `learning_rate`; 0: no limit.
+    max_delta_step : float, optional
+        The most a leaf may answer before `learning_rate`, but for leaves that answer quantiles; 0:
+        no limit. None: 0.7 for counts (objective="poisson"), 0 for all else.
     subsample : float
         The share of the rows that a round draws.
     colsample_bytree, colsample_bylevel, colsample_bynode : float
@@ -160,7 +181,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         reg_alpha: float = 0.0,
         gamma: float = 0.0,
         min_child_weight: float = 1.0,
-        max_delta_step: float = 0.0,
+        max_delta_step: float | None = None,
         subsample: float = 1.0,
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
@@ -215,7 +236,8 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
     objective : None or function
         None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
     scale_pos_weight : float
-        What rows of the second of two classes weigh.
+        What rows of the second of two classes weigh. The start is then XGBoost's, too: one step
+        from a half.
     base_score : float, optional
         Of two classes, the share of the second one to start from. None: the classes' shares.
     eval_metric : "logloss", "error", "auc" (of two), function (y, shares) -> number, or None
@@ -253,7 +275,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         reg_alpha: float = 0.0,
         gamma: float = 0.0,
         min_child_weight: float = 1.0,
-        max_delta_step: float = 0.0,
+        max_delta_step: float | None = None,
         subsample: float = 1.0,
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
@@ -279,6 +301,14 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         keep(self, locals())
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
+
+    def _starts(self, loss: Loss, training: Training) -> Floats:
+        starts = super()._starts(loss, training)
+        if self._n_raw() > 1 or self.scale_pos_weight == 1.0:
+            return starts
+        # XGBoost starts weighted classes by one step from a half, not by their mean.
+        mean = exact_mean(training.y, training.weights.whole)
+        return np.full(1, 4.0 * (mean - 0.5))
 
     def _loss(self) -> Loss:
         return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]
