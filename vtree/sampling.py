@@ -41,18 +41,21 @@ class Columns(NamedTuple):
         return min(self.by_tree, self.by_level, self.by_node) >= 1.0
 
     def __call__(self, nodes: Any, n_features: int) -> NDArray[np.bool_]:
-        """Return the features that may split each of L nodes, (L, F).
+        """Return the features that may split each of L nodes with a `key` and a `depth`, (L, F)."""
+        return self.drawn(nodes.key, nodes.depth, n_features)
 
-        nodes: their `key` and `depth`, (L,). A share of one level's features is rounded down, to
+    def drawn(self, keys: Words, depth: NDArray[np.int64], n_features: int) -> NDArray[np.bool_]:
+        """Return the same for nodes with these keys and depths, (L,).
+
+        A share of one level's features is rounded down, to
         one at least (XGBoost's rule).
         """
-        keys = nodes.key[:, None]
-        allowed = np.ones((keys.shape[0], n_features), dtype=np.bool_)
+        allowed = np.ones((keys.size, n_features), dtype=np.bool_)
         count = n_features
         feature = np.arange(n_features)[None, :]
-        alike = np.zeros(keys.shape, dtype=np.int64)
-        level = nodes.depth[:, None]
-        stages = ((self.by_tree, alike), (self.by_level, level), (self.by_node, keys))
+        alike = np.zeros((keys.size, 1), dtype=np.int64)
+        level = depth[:, None]
+        stages = ((self.by_tree, alike), (self.by_level, level), (self.by_node, keys[:, None]))
         for stage, (share, what) in enumerate(stages):
             if share >= 1.0:
                 continue

@@ -19,7 +19,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.criteria import Criterion
-from vtree.sampling import Columns, column_subset
+from vtree.sampling import Columns
 from vtree.splits import Nodes, Splits, thresholds
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.joint import joint
@@ -117,7 +117,7 @@ class SymmetricSearch(NamedTuple):
         for group, each in zip(bins.groups, found, strict=True):
             score[group.features] = each.score
         assert nodes.depth is not None
-        allowed = column_subset(self.columns, nodes.key[:1], nodes.depth[:1], n_features)[0]
+        allowed = self.columns.drawn(nodes.key[:1], nodes.depth[:1], n_features)[0]
         score[~allowed] = -np.inf
         feature = int(np.argmax(score))
         if score[feature] == -np.inf:
