@@ -20,12 +20,14 @@ from vtree.criteria.information import Worth, information
 from vtree.elementary import log2
 from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
+from vtree_kernels.branches import branches
 from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
-from vtree_kernels.entropy_cuts.reference import SLACK, TOLERANCE
+from vtree_kernels.entropy_cuts.reference import TOLERANCE
 from vtree_kernels.scan import Layout, Limits, with_counts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 class FoundCuts(NamedTuple):
@@ -41,7 +43,7 @@ class FoundBranches(NamedTuple):
 
     gain: Floats
     info: Floats
-    hist: Integers  # (L, G, B, S)
+    hist: NDArray[Any]  # (L, G, B, S) as it was built
 
 
 class InformationSearch(NamedTuple):
@@ -74,23 +76,14 @@ class InformationSearch(NamedTuple):
     def _branches(
         self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins
     ) -> FoundBranches:
-        assert nodes.used is not None
-        table = arrays.to_numpy(with_counts(hist, self.layout.n_statistics, self.layout))
-        parts = table[:, :, 1:, :].astype(np.float64) * self.unit
-        known = parts.sum(axis=2)  # exact: integers times a power of two, or small integers
-        branch = parts[..., self.layout.weight]  # (L, G, V)
-        first = self.layout.first
-        below = information(parts[..., first:])
-        total = np.zeros(below.shape[:2])
-        for v in range(below.shape[2]):
-            total = total + below[:, :, v]
-        whole = nodes.total[:, self.layout.weight].astype(np.float64)[:, None] * self.unit
-        gain = _gain(information(known[..., first:]), total, known[..., self.layout.weight], whole)
-        legal = (branch >= self.min_weight * SLACK).sum(axis=2) >= 2
-        legal &= ~nodes.used[:, group.features]
-        missing = whole - known[..., self.layout.weight]
-        info = information(np.concatenate([missing[..., None], branch], axis=2)) / whole
-        return FoundBranches(np.where(legal, gain, -np.inf), info, table)
+        assert nodes.used is not None and hist is not None
+        whole = nodes.total[:, self.layout.weight].astype(np.float64) * self.unit
+        found = branches(
+            hist, arrays.like(whole, hist), self.layout, self.unit, float(self.min_weight)
+        )
+        gain, info, filled = (arrays.to_numpy(field) for field in found)
+        legal = (filled >= 2) & ~nodes.used[:, group.features]
+        return FoundBranches(np.where(legal, gain, -np.inf), info, arrays.to_numpy(hist))
 
     def _cuts(self, group: Group, nodes: Nodes, bins: Bins) -> FoundCuts:
         assert nodes.rows is not None
@@ -130,7 +123,7 @@ class InformationSearch(NamedTuple):
         feature, split = _first_best(worth, self.margin)
         whole = nodes.total[:, self.layout.weight].astype(np.float64)
         decrease = gain[np.arange(feature.size), feature] * whole
-        return _splits(found, bins, feature, split, np.where(split, decrease, -np.inf))
+        return _splits(found, bins, feature, split, np.where(split, decrease, -np.inf), self.layout)
 
 
 def _first_best(worth: Floats, margin: float) -> tuple[Integers, NDArray[np.bool_]]:
@@ -145,13 +138,6 @@ def _first_best(worth: Floats, margin: float) -> tuple[Integers, NDArray[np.bool
     return feature, best > -np.inf
 
 
-def _gain(before: Floats, after: Floats, known: Floats, whole: Floats) -> Floats:
-    """Return known / whole · (before − after) / known, 0 where nothing is known."""
-    safe = np.where(known > 0.0, known, 1.0)
-    gain: Floats = known / whole * ((before - after) / safe)
-    return gain
-
-
 def _values(bins: Bins, feature: int) -> Floats:
     """Return what the codes of a numeric feature stand for; ranks where they stand for ranges."""
     own = bins.distinct[feature]
@@ -164,56 +150,51 @@ def _splits(
     feature: Integers,
     split: NDArray[np.bool_],
     gain: Floats,
+    layout: Layout,
 ) -> Splits:
-    place = {int(f): (g, i) for g, group in enumerate(bins.groups)
-             for i, f in enumerate(group.features)}  # fmt: skip
-    n_children = np.zeros(feature.size, dtype=np.int32)
-    bin = np.zeros(feature.size, dtype=np.int32)
-    threshold = np.zeros(feature.size)
-    totals: list[Integers] = []
+    kind = np.where(bins.is_categorical[feature], MULTIWAY, THRESHOLD)
+    n_children = np.where(split, np.where(kind == MULTIWAY, bins.n_bins[feature], 2), 0)
+    begin = np.cumsum(n_children) - n_children
+    total = np.zeros((int(n_children.sum()), layout.n_statistics), dtype=np.int64)
+    bin, threshold = np.zeros(feature.size, dtype=np.int32), np.zeros(feature.size)
     maps: dict[int, NDArray[Any]] = {}
-    for node in np.flatnonzero(split).tolist():
-        f = int(feature[node])
-        g, i = place[f]
-        own = found[g]
-        if isinstance(own, FoundBranches):
-            n_children[node] = bins.n_bins[f]
-            totals.append(own.hist[node, i, 1 : bins.n_bins[f] + 1])
+    for group, own in zip(bins.groups, found, strict=True):
+        for i, f in enumerate(group.features.tolist()):
+            nodes = np.flatnonzero(split & (feature == f))
+            if nodes.size == 0:
+                continue
+            if isinstance(own, FoundCuts):
+                left, known = own.cuts.left[nodes, i], own.cuts.known[nodes, i]
+                total[begin[nodes]], total[begin[nodes] + 1] = left, known - left
+                places = own.cuts.bin[nodes, i], own.cuts.following[nodes, i]
+                bin[nodes], threshold[nodes] = _snapped(bins, f, *places)
+                continue
             levels = np.arange(bins.n_bins[f])
-            maps[node] = np.append(0, levels).astype(child_dtype(levels.size))
-            continue
-        n_children[node] = 2
-        left, known = own.cuts.left[node, i], own.cuts.known[node, i]
-        totals.append(np.stack([left, known - left]))
-        bin[node], threshold[node] = _snapped(
-            bins, f, int(own.cuts.bin[node, i]), int(own.cuts.following[node, i])
-        )
-    width = (
-        found[0].hist.shape[3]
-        if isinstance(found[0], FoundBranches)
-        else (found[0].cuts.left.shape[2])
-    )
+            stats = with_counts(own.hist[nodes, i][:, None], layout.n_statistics, layout)
+            total[begin[nodes][:, None] + levels] = stats[:, 0, 1 : levels.size + 1]
+            one_a_level = np.append(0, levels).astype(child_dtype(levels.size))
+            maps.update(dict.fromkeys(nodes.tolist(), one_a_level))
     return Splits(
         feature=np.where(split, feature, -1).astype(np.int32),
-        kind=np.where(bins.is_categorical[feature], MULTIWAY, THRESHOLD).astype(np.int8),
+        kind=kind.astype(np.int8),
         bin=bin,
         threshold=threshold,
         gain=gain,
         missing_child=np.full(feature.size, -1, dtype=np.int32),
-        n_children=n_children,
-        child_total=np.concatenate([*totals, np.empty((0, width), dtype=np.int64)]),
+        n_children=n_children.astype(np.int32),
+        child_total=total,
         child_of_code=maps,
     )
 
 
-def _snapped(bins: Bins, feature: int, code: int, following: int) -> tuple[int, float]:
-    """Return (code, value) of the largest training value up to the middle of a gap.
+def _snapped(bins: Bins, feature: int, code: Codes, following: Codes) -> tuple[Codes, Floats]:
+    """Return (codes, values) of the largest training values up to the middle of gaps (n,).
 
     Where codes stand for ranges, only the edges between them divide codes and values alike.
     """
     values = bins.distinct[feature]
     if values is None:
-        return code, float(bins.edges[feature][code - 1])
-    middle = midpoints(values[code - 1 : code], values[following - 1 : following])
-    last = int(np.searchsorted(values, middle[0], side="right"))
-    return last, float(values[last - 1])
+        return code, bins.edges[feature][code - 1]
+    middle = midpoints(values[code - 1], values[following - 1])
+    last = np.searchsorted(values, middle, side="right")
+    return last.astype(np.int32), values[last - 1]

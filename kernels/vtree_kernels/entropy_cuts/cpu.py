@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log2`)
 from vtree_kernels import _threads
 from vtree_kernels.elementary import log2
-from vtree_kernels.entropy_cuts.reference import SLACK, Cuts, Rule, x_log_x
+from vtree_kernels.entropy_cuts import reference
+from vtree_kernels.entropy_cuts.reference import SLACK, Cuts, Rule
 from vtree_kernels.scan import Layout
 
 _DENSE = 4  # codes a row up to which counting beats sorting …
@@ -31,8 +32,9 @@ _SURELY = 1.0 - 1e-9  # leaves room for rounding where a bound saves the exact c
 
 
 @register_jitable
-def _x_log_x(x: Any) -> Any:
-    return x * log2(x if x > 0.0 else 1.0)
+def x_log_x(x: Any) -> Any:
+    """Return x log2 x of a number, 0 at 0."""
+    return x * log2(x) if x > 0.0 else 0.0
 
 
 @register_jitable
@@ -46,11 +48,11 @@ def _information(sums: Any, at: int, classes: int, unit: float, table: Any) -> A
             parts += table[sums[at, k]]
         return table[whole] - parts
     total = sums[at, 0] * unit
-    logs = _x_log_x(total)
+    logs = x_log_x(total)
     for k in range(1, classes):
         total += sums[at, k] * unit
-        logs += _x_log_x(sums[at, k] * unit)
-    return _x_log_x(total) - logs
+        logs += x_log_x(sums[at, k] * unit)
+    return x_log_x(total) - logs
 
 
 @register_jitable
@@ -402,7 +404,7 @@ def _node_weights(rows, start, stop, weight):  # type: ignore[no-untyped-def]
 @cache
 def _table(bits: int) -> NDArray[np.float64]:
     """Return x log2 x of 0 … 2^bits − 1."""
-    found: NDArray[np.float64] = x_log_x(np.arange(float(1 << bits)))
+    found: NDArray[np.float64] = reference.x_log_x(np.arange(float(1 << bits)))
     return found
 
 
