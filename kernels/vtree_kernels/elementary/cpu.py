@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from vtree_kernels._bits import bits_of, number_of
 from vtree_kernels.elementary import reference
 from vtree_kernels.elementary.reference import (
     LEAST_EXP,
@@ -18,20 +19,30 @@ from vtree_kernels.elementary.reference import (
     SQRT2,
 )
 
-log_mantissa = register_jitable(reference.log_mantissa)
-exp_remainder = register_jitable(reference.exp_remainder)
+# Only what stands inside a loop can be worked out for several rows at a time.
+_INSIDE: Any = {"forceinline": True}
+
+log_mantissa = register_jitable(**_INSIDE)(reference.log_mantissa)
+exp_remainder = register_jitable(**_INSIDE)(reference.exp_remainder)
 
 
-@register_jitable
+_LEAST_NORMAL = 2.0**-1022
+_BIAS = 1023  # of exponents
+_FRACTION = (1 << 52) - 1
+_ONE = _BIAS << 52  # the bits of 1.0
+
+
+@register_jitable(**_INSIDE)
 def _decompose(x: float) -> tuple[float, int]:
-    half, exponent = math.frexp(x)  # half in [½, 1)
-    m, e = 2.0 * half, exponent - 1
-    if m >= SQRT2:
-        m, e = 0.5 * m, e + 1
-    return m, e
+    denormal = x < _LEAST_NORMAL
+    bits = bits_of(x * 2.0**54 if denormal else x)
+    e = (bits >> 52) - (_BIAS + 54 if denormal else _BIAS)
+    m = number_of((bits & _FRACTION) | _ONE)  # in [1, 2)
+    upper = m >= SQRT2
+    return 0.5 * m if upper else m, e + 1 if upper else e
 
 
-@overload(reference.log)
+@overload(reference.log, jit_options=_INSIDE)
 def _log(x: Any) -> Any:
     def scalar(x: Any) -> Any:
         m, e = _decompose(x)
@@ -40,7 +51,7 @@ def _log(x: Any) -> Any:
     return scalar
 
 
-@overload(reference.log2)
+@overload(reference.log2, jit_options=_INSIDE)
 def _log2(x: Any) -> Any:
     def scalar(x: Any) -> Any:
         m, e = _decompose(x)
@@ -49,27 +60,26 @@ def _log2(x: Any) -> Any:
     return scalar
 
 
-@register_jitable
-def _power_of_two(k: int) -> float:
-    return math.ldexp(1.0, k)
+@register_jitable(**_INSIDE)
+def _power_of_two(k: int) -> Any:
+    return number_of((k + _BIAS) << 52)
 
 
-@overload(reference.exp)
+@overload(reference.exp, jit_options=_INSIDE)
 def _exp(x: Any) -> Any:
     def scalar(x: Any) -> Any:
-        if x < LEAST_EXP:
-            return 0.0
-        if x > MOST_EXP:
-            return np.inf
-        k = math.floor(x * LOG2_E + 0.5)
-        value = exp_remainder((x - k * LN2_HIGH) - k * LN2_LOW)
-        half = int(k) // 2
-        return value * _power_of_two(half) * _power_of_two(int(k) - half)
+        # No branch, so that several rows are worked out at a time.
+        inside = LEAST_EXP if x < LEAST_EXP else (MOST_EXP if x > MOST_EXP else x)
+        k = math.floor(inside * LOG2_E + 0.5)
+        value = exp_remainder((inside - k * LN2_HIGH) - k * LN2_LOW)
+        half = k >> 1
+        value = value * _power_of_two(half) * _power_of_two(k - half)
+        return 0.0 if x < LEAST_EXP else (np.inf if x > MOST_EXP else value)
 
     return scalar
 
 
-@overload(reference.choose)
+@overload(reference.choose, jit_options=_INSIDE)
 def _choose(condition: Any, yes: Any, no: Any) -> Any:
     def scalar(condition: Any, yes: Any, no: Any) -> Any:
         return yes if condition else no

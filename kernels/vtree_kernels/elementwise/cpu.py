@@ -22,19 +22,24 @@ BLOCK = 16_384  # rows of a task
 def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: int) -> Any:
     """Compile the loop around one function; its code is part of the key of Numba's disk cache."""
     stamp = int(hashlib.sha256(function.__code__.co_code).hexdigest()[:8], 16)
-    register_jitable(function)
+    register_jitable(forceinline=True)(function)
 
+    # Without branches of the function's own, the compiler works out several rows at a time; for
+    # that all columns come one by one, and results are named one by one.
     @numba.njit(cache=True, nogil=True, error_model="numpy")
-    def over_rows(column, others, numbers, first, last, out):  # type: ignore[no-untyped-def]
-        for i in range(first, last + 0 * stamp):  # keeps `stamp` captured
+    def over_rows(column, others, numbers, out):  # type: ignore[no-untyped-def]
+        for i in range(column.size + 0 * stamp):  # keeps `stamp` captured
             if n_others == 0:
                 found = function(column[i], *numbers)
             elif n_others == 1:
-                found = function(column[i], others[0, i], *numbers)
+                found = function(column[i], others[0][i], *numbers)
             else:
-                found = function(column[i], others[0, i], others[1, i], *numbers)
-            for r in range(n_results):
-                out[r, i] = found[r]
+                found = function(column[i], others[0][i], others[1][i], *numbers)
+            out[0][i] = found[0]
+            if n_results > 1:
+                out[1][i] = found[1]
+            if n_results > 2:
+                out[2][i] = found[2]
 
     return over_rows
 
@@ -48,13 +53,13 @@ def elementwise(
 ) -> tuple[NDArray[np.float64], ...]:
     """Return the results of `function`; see the package for the contract."""
     kernel = _kernel(function, len(others), n_results)
-    out = np.empty((n_results, column.size))
-    stacked = np.stack(others) if others else np.empty((0, 0))
-    plain = np.ascontiguousarray(column)
+    out = tuple(np.empty(column.size) for _ in range(n_results))
+    columns = [np.ascontiguousarray(each) for each in (column, *others)]
 
     def block(index: int) -> None:
-        first = index * BLOCK
-        kernel(plain, stacked, numbers, first, min(first + BLOCK, column.size), out)
+        rows = slice(index * BLOCK, (index + 1) * BLOCK)
+        own = [each[rows] for each in columns]
+        kernel(own[0], tuple(own[1:]), numbers, tuple(each[rows] for each in out))
 
     _threads.run(block, -(-column.size // BLOCK), work=column.size * 20)
-    return tuple(out)
+    return out
