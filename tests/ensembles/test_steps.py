@@ -13,7 +13,7 @@ TABLE = Rows(Y, RAW, G, H, Weights.of(None, 1.0, 30))
 
 
 def test_quantiles_of_residuals() -> None:
-    found = leaf_steps(Leaves(level=0.5), TABLE, ORDER, LENGTHS)
+    found = leaf_steps(Leaves(levels=(0.5,)), TABLE, ORDER, LENGTHS)
     assert found is not None
     expected = [np.median(Y[own] - RAW[own, 0]) for own in PARTS]
     np.testing.assert_allclose(found, expected, rtol=1e-14)

@@ -45,7 +45,7 @@ class Training(NamedTuple):
 
     bins: Bins  # N rows
     values: Array  # (N, F) as encoded
-    y: Floats  # (N,)
+    y: Floats  # (N,), or (N, K) of several outputs
     weights: Weights
     terms: Callable[[Floats, Floats], Terms]  # raw (N, K), y → derivatives
     curved: bool

@@ -19,12 +19,13 @@ Integers = NDArray[np.int64]
 class Leaves(NamedTuple):
     """How the values of leaves are found, besides T(R) / (H + λ) from their statistics.
 
-    level: the quantile of the residuals that they answer, None for others.
+    levels: the quantile of the residuals that the leaves of each tree of a round answer, (K,); None
+        for others.
     huber: the quantile of |residuals| beyond which Huber's line search clips them, None for others.
     by_curvature: Σ −g / Σ h of the leaf's rows, for trees grown on gradients alone.
     """
 
-    level: float | None = None
+    levels: tuple[float, ...] | None = None
     huber: float | None = None
     by_curvature: bool = False
 
@@ -53,7 +54,7 @@ def smoothed(step: Floats, grown: Grown, rows: float) -> Floats:
 class Rows(NamedTuple):
     """A table's rows in a round: N of them, K raw predictions each."""
 
-    y: Floats  # (N,)
+    y: Floats  # (N,), or (N, K)
     raw: Floats  # (N, K)
     gradient: Floats  # (K·N,)
     hessian: Floats | None  # (K·N,), None where all are one
@@ -68,17 +69,25 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: Integers, lengths: Integers) -
     begin = np.cumsum(lengths) - lengths
     whole, weights = table.weights.whole, table.weights
     weight = None if whole is None else whole[rows]
-    if leaves.level is not None:
-        residual = table.y[rows] - table.raw[rows, 0]
-        return segment_quantiles(residual, begin, weight, leaves.level)
+    if leaves.levels is not None:
+        residual, column = _residuals(table, rows)
+        level = np.asarray(leaves.levels)[column[begin]]
+        return segment_quantiles(residual, begin, weight, level)
     if leaves.huber is not None:
-        residual = table.y[rows] - table.raw[rows, 0]
+        residual, _ = _residuals(table, rows)
         return _huber(residual, begin, weight, leaves.huber, weights)
     if not leaves.by_curvature or table.hessian is None:
         return None
     total = _sums(table.hessian[rows], begin, weight, weights)
     step: Floats = _sums(-table.gradient[rows], begin, weight, weights)
     return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)
+
+
+def _residuals(table: Rows, rows: Integers) -> tuple[Floats, Integers]:
+    """Return (residuals of rows, the number of their raw prediction), each (R,)."""
+    column, own = np.divmod(rows, table.raw.shape[0])
+    target = table.y[own] if table.y.ndim == 1 else table.y[own, column]
+    return target - table.raw[own, column], column
 
 
 def _huber(

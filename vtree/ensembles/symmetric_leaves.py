@@ -87,8 +87,8 @@ def leaf_steps(
     total: Any = n_rows if weights.whole is None else _sums(weights.whole, own, size)
     weight = total.astype(np.float64) * weights.unit
     first = _gradient_sums(terms.gradient[learners], own, size, weights)
-    if training.leaves.level is not None:
-        value = _quantiles(y - raw[:, 0], own, size, weights, training.leaves.level)
+    if training.leaves.levels is not None:
+        value = _quantiles(y - raw[:, 0], own, size, weights, training.leaves.levels[0])
         return Steps(value, first, weight, n_rows)
     value, sums = np.zeros(first.shape), first
     curved = rule.newton and training.curved

@@ -36,39 +36,59 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
     """Base of boosting for real targets; use a derived class."""
 
     n_outputs_ = 1
+    _takes_several = False  # outputs, (N, K)
 
     def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
         columns = as_columns(y, numeric=True)
         weight = row_weights(sample_weight, None, columns, n_rows)
-        return self._checked(_single(columns, y), "y"), weight
+        several = self._takes_several and columns.shape[1] > 1
+        self.n_outputs_ = columns.shape[1] if several else 1
+        return self._checked(columns if several else _single(columns, y), "y"), weight
 
     def _known_target(self, y: Any) -> Floats:
-        return self._checked(_single(as_columns(y, numeric=True), y), "y of eval_set")
+        columns = as_columns(y, numeric=True)
+        if self.n_outputs_ > 1 and columns.shape[1] != self.n_outputs_:
+            raise InputError(
+                f"y of eval_set has {columns.shape[1]} columns, but y has {self.n_outputs_}"
+            )
+        own = columns if self.n_outputs_ > 1 else _single(columns, y)
+        return self._checked(own, "y of eval_set")
+
+    def _n_raw(self) -> int:
+        return self.n_outputs_
 
     def _checked(self, y: Floats, argument: str) -> Floats:
         domain = self._loss().domain
         wrong = (y < 0.0) if domain == "not negative" else (y <= 0.0)
         if domain in _DOMAINS and wrong.any():
-            row = int(np.argmax(wrong))
+            row = int(np.argwhere(wrong)[0][0])
             raise InputError(
                 f"{argument} holds {y[row]} in row {row}, but this loss takes numbers "
                 f"{_DOMAINS[domain]}"
             )
-        if domain in _DOMAINS and not y.sum() > 0.0:
+        if domain in _DOMAINS and not np.all(y.sum(axis=0) > 0.0):
             raise InputError(f"{argument} is zero in every row, which has no logarithm of a mean")
         with own_errors(argument):
             check_span(y)
         return y + 0.0
 
     def predict(self, X: Any) -> Array:
-        """Return the predictions, (N,)."""
-        raw = self._raw(X)
-        return answer(self._loss().link(raw)[:, 0], X)
+        """Return the predictions, (N,), or (N, K) of several outputs or quantiles."""
+        return answer(self._linked(self._raw(X)), X)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Yield the predictions after each round, (N,)."""
+        """Yield the predictions after each round, (N,), or (N, K)."""
         for raw in self._staged_raw(X):
-            yield answer(self._loss().link(raw)[:, 0], X)
+            yield answer(self._linked(raw), X)
+
+    def _linked(self, raw: Floats) -> Floats:
+        found = self._loss().link(raw)
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def __sklearn_tags__(self) -> Any:  # noqa: D105
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._takes_several
+        return tags
 
 
 class BoostingClassifier(ClassifierMixin, BoostingEstimator):

@@ -93,7 +93,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     _keeps_scores = False
 
     def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
-        """Return (targets (N,), weights (N,) or None), checked; learns the classes."""
+        """Return (targets (N,) or (N, K), weights (N,) or None), checked; learns what y is of."""
         raise NotImplementedError
 
     def _known_target(self, y: Any) -> Floats:
@@ -118,7 +118,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         return loss.derivatives
 
     def _leaf_rule(self, loss: Loss) -> Leaves:
-        return Leaves(level=None if loss.level is None else loss.level(loss.numbers))
+        return Leaves(levels=loss.levels(self._n_raw()))
 
     def _n_raw(self) -> int:
         return 1
@@ -203,7 +203,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         target, weight = self._target_of(y, sample_weight, values.shape[0])
         values, kept = kept_rows(values, weight)
         target = target[kept]
-        whole, unit = quantise_weights(None if weight is None else weight[kept], target.size)
+        whole, unit = quantise_weights(None if weight is None else weight[kept], target.shape[0])
         if before is None:
             self._remember(X, schema)
         else:
@@ -212,7 +212,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         loss = self._loss()
         own = self._own_terms()
         terms = self._terms(loss, whole) if own is None else functools.partial(own_terms, own)
-        weights = Weights.of(whole, unit, target.size)
+        weights = Weights.of(whole, unit, target.shape[0])
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
         return Training(bins, values, target, weights, terms, curved, leaf_rule)

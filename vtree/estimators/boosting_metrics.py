@@ -32,11 +32,17 @@ def _mean_loss(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> flo
 
 
 def _rmse(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
-    return float(np.sqrt(np.average((loss.link(raw)[:, 0] - y) ** 2, weights=weight)))
+    return float(np.sqrt(np.average((_distances(raw, y, loss) ** 2).mean(axis=1), weights=weight)))
 
 
 def _mae(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
-    return float(np.average(np.abs(loss.link(raw)[:, 0] - y), weights=weight))
+    return float(np.average(np.abs(_distances(raw, y, loss)).mean(axis=1), weights=weight))
+
+
+def _distances(raw: Floats, y: Floats, loss: Loss) -> Floats:
+    """Return predictions less targets, (N, K)."""
+    distance: Floats = loss.link(raw) - (y if y.ndim == 2 else y[:, None])
+    return distance
 
 
 def _error(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:

@@ -59,14 +59,14 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
 def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
     values = model._encode_known(X)
     target = model._known_target(y)
-    if target.size != values.shape[0]:
+    if target.shape[0] != values.shape[0]:
         raise InputError(
-            f"a table of eval_set has {values.shape[0]} rows, but its y has {target.size}"
+            f"a table of eval_set has {values.shape[0]} rows, but its y has {target.shape[0]}"
         )
     own = None if weight is None else np.asarray(weight, dtype=np.float64)
-    if own is not None and own.shape != target.shape:
+    if own is not None and own.shape != target.shape[:1]:
         raise InputError(
-            f"sample_weight_eval_set has the shape {own.shape} where {target.shape} belongs"
+            f"sample_weight_eval_set has the shape {own.shape} where {target.shape[:1]} belongs"
         )
     return EvalSet(values, target, own, np.zeros((0, 0)))
 

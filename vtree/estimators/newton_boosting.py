@@ -14,13 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree.elementary import exp
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import System
-from vtree.errors import InputError
+from vtree.errors import InputError, own_errors
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss, exact_mean
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, exact_mean, quantiles
 from vtree.sampling import Columns
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,9 @@ class NewtonBoosting(BoostingEstimator):
 
 
 class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
-    """Boosting by second derivatives (XGBoost's mechanism) for real targets.
+    """Boosting by second derivatives (XGBoost's mechanism) for real targets, one or several.
+
+    Of targets (N, K) a round grows K trees together.
 
     Parameters
     ----------
@@ -124,7 +126,10 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
     interaction_constraints : list of lists of names or numbers of features, optional
         Features that may stand on one path together; those in no list split alone.
-    quantile_alpha, tweedie_variance_power : float
+    quantile_alpha : float or ascending list of K floats
+        Several levels are one model with K trees a round, which predicts (N, K), sorted so that no
+        quantile crosses another.
+    tweedie_variance_power : float
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
@@ -142,7 +147,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     Attributes
     ----------
     grown_ : `vtree.tree.Tree`, all trees
-    start_ : (1,) the raw prediction before all trees
+    start_ : (K,) the raw predictions before all trees, one an output or quantile
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
     feature_importances_ : (F,)
     n_estimators_, n_features_in_ : int
@@ -161,10 +166,11 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     0.74
     """
 
+    _takes_several = True
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "objective": [StrOptions(set(REGRESSION)), callable],
-        "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
 
@@ -189,7 +195,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         base_score: float | None = None,
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
-        quantile_alpha: float = 0.5,
+        quantile_alpha: Any = 0.5,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
         eval_metric: Any = None,
@@ -212,6 +218,16 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     def _loss(self) -> Loss:
         return regression_loss(self)
 
+    def _n_raw(self) -> int:
+        levels = self.quantile_alpha if self.objective == "quantile" else 0.5
+        n_levels = len(quantile_levels(levels))
+        if n_levels > 1 and self.n_outputs_ > 1:
+            raise InputError(
+                f"quantile_alpha={self.quantile_alpha!r} asks for {n_levels} quantiles, and y has "
+                f"{self.n_outputs_} columns; fit one model a column, or ask for one quantile"
+            )
+        return max(n_levels, self.n_outputs_)
+
 
 def regression_loss(model: Any) -> Loss:
     """Return the loss that `objective` names, with the numbers that other parameters give it."""
@@ -219,10 +235,30 @@ def regression_loss(model: Any) -> Loss:
         return REGRESSION["squared_error"]
     loss = REGRESSION[model.objective]
     if model.objective == "quantile":
-        return loss._replace(numbers=(float(model.quantile_alpha),))
+        levels = quantile_levels(model.quantile_alpha)
+        return quantiles(levels) if len(levels) > 1 else loss._replace(numbers=levels)
     if model.objective == "tweedie":
         return loss._replace(numbers=(float(model.tweedie_variance_power),))
     return loss
+
+
+def quantile_levels(alpha: Any) -> tuple[float, ...]:
+    """Return `quantile_alpha`, one level or an ascending sequence of them, as a tuple.
+
+    Raises
+    ------
+    InputError
+        Levels that are not between 0 and 1, or that do not ascend.
+    """
+    with own_errors("quantile_alpha", "quantile_alpha is a number or a list of numbers"):
+        levels = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+    inside = levels.ndim == 1 and levels.size > 0 and bool(((levels > 0) & (levels < 1)).all())
+    if not inside or not (np.diff(levels) > 0).all():
+        raise InputError(
+            f"quantile_alpha={alpha!r} must be a level between 0 and 1, or a list of such levels "
+            "in ascending order, such as [0.1, 0.5, 0.9]"
+        )
+    return tuple(levels.tolist())
 
 
 class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):

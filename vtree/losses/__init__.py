@@ -31,6 +31,7 @@ __all__ = [
     "Terms",
     "exact_mean",
     "quantile",
+    "quantiles",
     "segment_quantiles",
     "whole_numbers",
 ]
@@ -40,7 +41,7 @@ class Loss(NamedTuple):
     """One loss, with what boosting needs of it.
 
     terms: as above, of one raw prediction; None for several classes.
-    numbers: what `terms` takes besides.
+    numbers: what `terms` takes besides; with `by_column`, one for each raw prediction.
     start(y, weight, numbers) -> the raw prediction that is best for all rows; weight (N,) whole
         numbers, or None.
     link: raw prediction → prediction, as columns (N, K).
@@ -57,26 +58,74 @@ class Loss(NamedTuple):
     level: Callable[[tuple[float, ...]], float] | None = None
     curved: bool = True
     unlink: Callable[[float], float] = float
+    by_column: bool = False
+
+    def numbers_of(self, k: int) -> tuple[float, ...]:
+        """Return what `terms` takes besides for raw prediction k."""
+        return (self.numbers[k],) if self.by_column else self.numbers
+
+    def levels(self, n_raw: int) -> tuple[float, ...] | None:
+        """Return the quantiles of residuals that are best in the leaves of each tree, (K,)."""
+        if self.level is None:
+            return None
+        return tuple(self.level(self.numbers_of(k)) for k in range(n_raw))
 
     def starts(self, y: Floats, weight: Integers | None, n_raw: int) -> Floats:
         """Return the raw predictions to start from, (K,)."""
-        if self.terms is not None:
-            return np.asarray([self.start(y, weight, self.numbers)])
-        return np.asarray([self.start(y, weight, (float(k),)) for k in range(n_raw)])
+        if self.terms is None:
+            return np.asarray([self.start(y, weight, (float(k),)) for k in range(n_raw)])
+        own = [self.start(_target(y, k), weight, self.numbers_of(k)) for k in range(n_raw)]
+        return np.asarray(own)
 
     def of(self, raw: Floats, y: Floats) -> Terms:
-        """Return the terms of rows with raw predictions (N, K) and targets (N,)."""
+        """Return the terms of rows with raw predictions (N, K) and targets (N,) or (N, K)."""
         if self.terms is None:
             return Terms(*classes.multinomial_terms(raw, y))
-        columns = elementwise(raw[:, 0].copy(), (y,), self.numbers, self.terms, 3)
-        return Terms(columns[0][:, None], columns[1][:, None], columns[2])
+        gradient, hessian, losses = self._columns(raw, y, 3)
+        return Terms(gradient, hessian, losses[:, 0] if raw.shape[1] == 1 else _row_means(losses))
 
     def derivatives(self, raw: Floats, y: Floats) -> Terms:
         """Return the same without losses, which take half the time."""
         if self.terms is None:
             return Terms(*classes.multinomial_derivatives(raw, y), np.empty(0))
-        columns = elementwise(raw[:, 0].copy(), (y,), self.numbers, self.terms, 2)
-        return Terms(columns[0][:, None], columns[1][:, None], np.empty(0))
+        gradient, hessian = self._columns(raw, y, 2)
+        return Terms(gradient, hessian, np.empty(0))
+
+    def _columns(self, raw: Floats, y: Floats, n_terms: int) -> list[Floats]:
+        """Return the first of the terms, (N, K) each."""
+        assert self.terms is not None
+        own = [
+            elementwise(raw[:, k].copy(), (_target(y, k),), self.numbers_of(k), self.terms, n_terms)
+            for k in range(raw.shape[1])
+        ]
+        return [np.stack(each, axis=1) for each in zip(*own, strict=True)][:n_terms]
+
+
+def _target(y: Floats, k: int) -> Floats:
+    """Return the target of raw prediction k, (N,)."""
+    return y if y.ndim == 1 else np.ascontiguousarray(y[:, k])
+
+
+def _row_means(columns: Floats) -> Floats:
+    """Return the mean over K columns, (N,), added in their order."""
+    total = columns[:, 0].copy()
+    for k in range(1, columns.shape[1]):
+        total += columns[:, k]
+    mean: Floats = total / columns.shape[1]
+    return mean
+
+
+def quantiles(levels: tuple[float, ...]) -> Loss:
+    """Return the pinball loss of several levels (K,) of the same target at once.
+
+    Predictions are sorted, so that no quantile lies above a higher one, which brings them nearer to
+    the true ones (Chernozhukov, Fernández-Val and Galichon, 2010).
+    """
+    return _ABSOLUTE._replace(numbers=levels, by_column=True, link=_ascending)
+
+
+def _ascending(raw: Floats) -> Floats:
+    return np.sort(raw, axis=1)
 
 
 def _same(raw: Floats) -> Floats:
