@@ -40,6 +40,15 @@ _GROUP_CELLS = 1 << 20
 _Cuts = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 
 
+class Bundles(NamedTuple):
+    """Features of a group whose codes share columns, see `vtree.bundles`."""
+
+    codes: Array  # (N, P) as `Group.codes`
+    n_codes: int
+    cell: NDArray[np.int64]  # (G, B) column · n_codes + code of each feature's code; −1: never met
+    default: NDArray[np.int64]  # (G,) the code that a feature has wherever the column says another
+
+
 class Group(NamedTuple):
     """Features that share an array of codes: all numeric or all categorical, similarly wide."""
 
@@ -47,6 +56,7 @@ class Group(NamedTuple):
     codes: Array  # (N, G) uint8, uint16, or int32 where the namespace lacks uint16
     n_codes: int  # B, the largest number of codes among them, missing included
     categorical: bool
+    bundles: Bundles | None = None  # fewer columns to build the same histograms from
 
 
 class Bins(NamedTuple):

@@ -31,6 +31,7 @@ from vtree.histogram import (
     check_budget,
     node_bytes,
     nodes_that_fit,
+    per_feature,
     rows_of,
 )
 from vtree.purity import impure
@@ -191,7 +192,8 @@ def _search_together(
             previous = None if kept is None else kept.hists[g]
             hist = build_level(group, rows, data.order, segments, previous)
         hists.append(hist)
-        found.append(search.find(group, hist, request, bins))
+        own = None if hist is None else per_feature(group, hist)
+        found.append(search.find(group, own, request, bins))
     return search.choose(found, request, bins), nodes, _Kept(hists, nodes)
 
 
@@ -214,7 +216,8 @@ def _search_in_slices(
         for group, needed in zip(bins.groups, needs, strict=True):
             hist = None
             if needed:
-                hist = build(group, data.rows, data.order, grown.start[nodes], grown.stop[nodes])
+                own = (grown.start[nodes], grown.stop[nodes])
+                hist = per_feature(group, build(group, data.rows, data.order, *own))
             found.append(search.find(group, hist, request, bins))
         parts.append(search.choose(found, request, bins))
     return joined_splits(parts)

@@ -109,27 +109,49 @@ def build(
 ) -> Array:
     """Return the histograms (L, G, B, S) of nodes with rows order[start[l] : stop[l]].
 
-    Derived nodes follow, see `vtree_kernels.histogram`.
+    Derived nodes follow, see `vtree_kernels.histogram`. Of a group with bundles they are those of
+    its bundles, for `per_feature`.
     """
+    source = group.bundles or group
     return histogram(
-        group.codes,
+        source.codes,
         order,
         start,
         stop,
         rows.label,
         rows.weight,
         rows.sums,
-        group.n_codes,
+        source.n_codes,
         rows.layout.n_stored,
         rows.layout.implied == 0,
         derived,
     )
 
 
+def per_feature(group: Group, hist: Array) -> Array:
+    """Return the histograms (L, G, B, S) of a group's features from what `build` returned.
+
+    In a bundle a feature's default is all that its other codes leave of the node.
+    """
+    if group.bundles is None:
+        return hist
+    xp = arrays.namespace(hist)
+    _, _, cell, default = group.bundles
+    flat = xp.reshape(hist, (hist.shape[0], -1, hist.shape[3]))
+    met = arrays.like(cell >= 0, hist)[None, :, :, None]
+    places = arrays.like(np.maximum(cell, 0).reshape(-1), hist)
+    own = xp.reshape(xp.take(flat, places, axis=1), (hist.shape[0], *cell.shape, hist.shape[3]))
+    own = xp.where(met, own, xp.zeros_like(own))
+    whole = xp.sum(hist[:, 0, :, :], axis=1, dtype=hist.dtype)[:, None, :]  # (L, 1, S)
+    rest = whole - xp.sum(own, axis=2, dtype=hist.dtype)  # (L, G, S)
+    is_default = arrays.like(np.arange(cell.shape[1]) == default[:, None], hist)
+    return xp.where(is_default[None, :, :, None], rest[:, :, None, :], own)
+
+
 def build_level(
     group: Group, rows: Rows, order: Array, segments: Segments, previous: Array | None
 ) -> Array:
-    """Return the histograms (L, G, B, S) of the wanted nodes of `segments`."""
+    """Return the histograms (L, G, B, S) of the wanted nodes of `segments`, as `build` does."""
     derived = None
     if previous is not None and segments.sibling.size:
         derived = Derived(previous, segments.parent_slot, segments.sibling)

@@ -240,5 +240,8 @@ def _tiled(bins: Bins, times: int) -> Bins:
     groups: list[Any] = []
     for group in bins.groups:
         xp = arrays.namespace(group.codes)
-        groups.append(group._replace(codes=xp.concat([group.codes] * times, axis=0)))
+        own = group.bundles
+        if own is not None:
+            own = own._replace(codes=xp.concat([own.codes] * times, axis=0))
+        groups.append(group._replace(codes=xp.concat([group.codes] * times, axis=0), bundles=own))
     return bins._replace(groups=tuple(groups))

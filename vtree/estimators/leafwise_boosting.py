@@ -9,6 +9,8 @@ from typing import Any
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from vtree.binning import Bins
+from vtree.bundles import bundled
 from vtree.ensembles.system import Categories, Goss, System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
@@ -30,6 +32,7 @@ _COMMON: dict[str, list[Any]] = {
     "min_child_samples": [Interval(Integral, 1, None, closed="left")],
     "subsample_freq": [Interval(Integral, 0, None, closed="left")],
     "extra_trees": ["boolean"],
+    "enable_bundle": ["boolean"],
     "path_smooth": FROM_ZERO,
     "cat_smooth": FROM_ZERO,
     "cat_l2": FROM_ZERO,
@@ -76,6 +79,10 @@ class LeafwiseBoosting(BoostingEstimator):
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )
+
+    def _binned(self, *table: Any) -> Bins:
+        bins = super()._binned(*table)
+        return bundled(bins) if self.enable_bundle else bins
 
     def _goss(self) -> Goss | None:
         if self.data_sample_strategy != "goss":
@@ -131,6 +138,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         Penalties of leaves by their sizes and by their squares.
     extra_trees : bool
         One random threshold a feature instead of the best.
+    enable_bundle : bool
+        Build the histograms of features that are never off their most frequent value in the same
+        row from one column. It takes less time and changes no bit of the model.
     path_smooth : float
         A node of n rows keeps n / (n + `path_smooth`) of its answer and leans on its parent's.
     cat_smooth, cat_l2, max_cat_threshold, min_data_per_group, max_cat_to_onehot
@@ -205,6 +215,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         extra_trees: bool = False,
+        enable_bundle: bool = True,
         path_smooth: float = 0.0,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
@@ -305,6 +316,7 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         extra_trees: bool = False,
+        enable_bundle: bool = True,
         path_smooth: float = 0.0,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
