@@ -3,12 +3,25 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import sklearn.ensemble
 from sklearn.neighbors import KNeighborsClassifier
 
 import vtree
-from tests.samples import classes, reals
-from vtree import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier
+from tests.conftest import NAMESPACES
+from tests.samples import classes, columns, reals
+from vtree import (
+    BaggingClassifier,
+    BaggingRegressor,
+    C45Classifier,
+    CHAIDClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
+from vtree.ensembles import forest as forests
+from vtree.errors import InputError
 
 
 @pytest.mark.parametrize("bagging", [BaggingClassifier, BaggingRegressor])
@@ -20,7 +33,133 @@ def test_the_default_learner_is_a_whole_tree_of_ours(bagging: Any) -> None:
     for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         distinct, times = np.unique(rows, return_counts=True)
         alone = type(tree)(random_state=tree.random_state).fit(X[distinct], y[distinct], times)
-        assert vtree.digest(alone) == vtree.digest(tree)
+        # The table is read once: codes, and what real targets are measured from, are of all rows.
+        for field in ("feature", "threshold", "first_child", "n_rows", "weight"):
+            own, expected = getattr(tree.grown_, field), getattr(alone.grown_, field)
+            np.testing.assert_array_equal(own, expected, err_msg=field)
+        np.testing.assert_allclose(tree.grown_.value, alone.grown_.value, rtol=1e-12, atol=1e-12)
+
+
+LEARNERS = {
+    "ours": None,
+    "drawn features": DecisionTreeClassifier(max_features=1, max_leaf_nodes=9),
+    "C4.5": C45Classifier(),
+    "CHAID": CHAIDClassifier(alpha_split=0.3),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("max_features", [1.0, 2])
+def test_tables_of_any_kind_with_categories_and_gaps(name: str, max_features: Any) -> None:
+    table, y = columns()
+    setting: dict[str, Any] = {"n_estimators": 25, "max_features": max_features, "random_state": 0}
+    models = [
+        BaggingClassifier(LEARNERS[name], oob_score=True, **setting).fit(frame, y)
+        for frame in (pd.DataFrame(table), pl.DataFrame(table), table)
+    ]
+    shares = models[0].predict_proba(pd.DataFrame(table))
+    assert models[0].score(pd.DataFrame(table), y) > 0.6
+    for model, frame in zip(models[1:], (pl.DataFrame(table), table), strict=True):
+        np.testing.assert_array_equal(model.predict_proba(frame), shares)
+        assert vtree.digest(model) == vtree.digest(models[0])
+        assert model.oob_score_ == models[0].oob_score_
+    with pytest.raises(InputError, match="feature names"):
+        models[0].predict(pd.DataFrame(table).rename(columns={"size": "length"}))
+
+
+@pytest.mark.parametrize("bagging", [BaggingClassifier, BaggingRegressor])
+def test_one_model_on_every_backend_at_any_number_of_threads_in_any_batches(
+    bagging: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = reals(100) if bagging is BaggingRegressor else classes(100)
+    X = np.round(X, 1)
+    kind = DecisionTreeRegressor if bagging is BaggingRegressor else DecisionTreeClassifier
+    weight = np.arange(100.0) % 3
+
+    def digest(values: Any, n_jobs: int = 1) -> str:
+        learner = kind(max_features=2, n_jobs=n_jobs)
+        model = bagging(learner, n_estimators=5, random_state=3).fit(values, y, weight)
+        found: str = vtree.digest(model)
+        return found
+
+    expected = digest(X)
+    assert digest(X, 4) == expected
+    for make in NAMESPACES.values():
+        with vtree.kernels("reference"):
+            assert digest(make().asarray(X)) == expected
+    monkeypatch.setattr(forests, "_MOST_ROWS", 120)
+    assert digest(X) == expected
+
+
+@pytest.mark.parametrize("bagging", [BaggingClassifier, BaggingRegressor])
+def test_trees_grown_together_answer_as_one_by_one(bagging: Any) -> None:
+    X, y = reals() if bagging is BaggingRegressor else classes()
+    model = bagging(n_estimators=6, random_state=0).fit(X, y)
+    method = "predict" if bagging is BaggingRegressor else "predict_proba"
+    mean = np.mean([getattr(tree, method)(X) for tree in model.estimators_], axis=0)
+    np.testing.assert_allclose(getattr(model, method)(X), mean, rtol=1e-13)
+    with np.errstate(divide="ignore"):
+        if method == "predict_proba":
+            np.testing.assert_array_equal(
+                model.predict_log_proba(X), np.log(model.predict_proba(X))
+            )
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_samples_and_features_are_those_of_scikit_learn(bootstrap: bool) -> None:
+    X, y = classes()
+    setting: dict[str, Any] = {
+        "n_estimators": 4,
+        "max_samples": 0.4,
+        "max_features": 0.5,
+        "bootstrap": bootstrap,
+        "random_state": 5,
+    }
+    ours = BaggingClassifier(**setting).fit(X, y)
+    theirs = sklearn.ensemble.BaggingClassifier(**setting).fit(X, y)
+    np.testing.assert_array_equal(ours.estimators_samples_, theirs.estimators_samples_)
+    np.testing.assert_array_equal(ours.estimators_features_, theirs.estimators_features_)
+    for tree, features in zip(ours.estimators_, ours.estimators_features_, strict=True):
+        assert tree.predict(X[:, features]).shape == (200,)
+
+
+def test_steps_of_warm_start_are_one_fit() -> None:
+    X, y = classes()
+    once = BaggingClassifier(n_estimators=6, random_state=5).fit(X, y)
+    steps = BaggingClassifier(n_estimators=1, random_state=5, warm_start=True).fit(X, y)
+    for count in (3, 6):
+        steps.set_params(n_estimators=count).fit(X, y)
+    assert vtree.digest(steps) == vtree.digest(once)
+    with pytest.raises(InputError, match="n_estimators=2 must be larger or equal to"):
+        steps.set_params(n_estimators=2).fit(X, y)
+
+
+def test_rows_without_weight_are_never_drawn() -> None:
+    X, y = reals()
+    weight = np.ones(200)
+    weight[50:] = 0.0
+    with pytest.warns(UserWarning, match="recommended to use bootstrap=True"):
+        model = BaggingRegressor(bootstrap=False, n_estimators=3).fit(X, y, weight)
+    for rows in model.estimators_samples_:
+        np.testing.assert_array_equal(np.sort(rows), np.arange(50))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_samples": 0}, "max_samples"),
+        ({"max_samples": 300, "bootstrap": False}, "max_samples=300 must be <= n_samples"),
+        ({"max_features": 5}, "max_features must be <= n_features"),
+        ({"bootstrap": False, "oob_score": True}, "Out of bag estimation only available"),
+        ({"warm_start": True, "oob_score": True}, "Out of bag estimate only available"),
+        ({"n_estimators": 0}, "n_estimators"),
+    ],
+)
+def test_contradictions_are_named(parameters: dict[str, Any], message: str) -> None:
+    model = BaggingClassifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(*classes())
+    assert not hasattr(model, "estimators_")
 
 
 def test_any_classifier_may_be_bagged() -> None:

@@ -21,6 +21,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.adaboost import Boosted, Judge, boost, r2, samme
 from vtree.errors import InputError
+from vtree.estimators.bagged_trees import shares_a_table
 from vtree.estimators.base import (
     Prepared,
     TreeEstimator,
@@ -48,11 +49,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 def _tree_of(estimator: Any) -> TreeEstimator | None:
     """Return the weak learner if it is one of ours whose rounds can share a binned table."""
-    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
-        return None
-    altered = [getattr(estimator, name, None) for name in ("class_weight", "priors", "costs")]
-    plain = all(each is None for each in altered) and not estimator.surrogates
-    return estimator if plain else None
+    return estimator if shares_a_table(estimator) else None
 
 
 def _refuse_negative(sample_weight: Any, y: Any) -> None:

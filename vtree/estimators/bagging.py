@@ -6,17 +6,23 @@ from typing import Any
 
 import numpy as np
 import sklearn.ensemble
-from sklearn.metrics import r2_score
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
+from vtree.estimators.bagged_trees import BaggedTrees
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from vtree.estimators.devices import answer
+
+Floats = NDArray[np.float64]
 
 
-class BaggingClassifier(sklearn.ensemble.BaggingClassifier):
+class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
     """Classifiers on bootstrap samples, whose mean answer counts.
 
     scikit-learn's class with this library's `DecisionTreeClassifier` as its default `estimator`;
     any classifier will do, such as `C45Classifier` or `CHAIDClassifier`. See scikit-learn for the
-    parameters.
+    parameters. Over this library's trees tables may hold categories and missing values.
 
     References
     ----------
@@ -32,14 +38,44 @@ class BaggingClassifier(sklearn.ensemble.BaggingClassifier):
     ('vtree', True)
     """
 
+    _method = "predict_proba"
+
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """Return the mean of the shares of each class, (N, K)."""
+        check_is_fitted(self)
+        if not self._bags_trees:
+            return super().predict_proba(X, **params)
+        return answer(self._mean(X, "predict_proba"), X)
 
-class BaggingRegressor(sklearn.ensemble.BaggingRegressor):
+    def predict_log_proba(self, X: Any, **params: Any) -> Any:
+        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
+        check_is_fitted(self)
+        if not self._bags_trees:
+            return super().predict_log_proba(X, **params)
+        with np.errstate(divide="ignore"):
+            return answer(np.log(self._mean(X, "predict_proba")), X)
+
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Return the class of the largest share, the first of equal ones, (N,)."""
+        check_is_fitted(self)
+        if not self._bags_trees:
+            return super().predict(X, **params)
+        mean = self._mean(X, "predict_proba")
+        return answer(self.classes_[np.argmax(mean, axis=1)], X)
+
+    def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
+        self.oob_decision_function_ = mean
+        self.oob_score_ = accuracy_score(target[known], np.argmax(mean[known], axis=1))
+
+
+class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
     """Regressors on bootstrap samples, whose mean is the prediction.
 
     scikit-learn's class with this library's `DecisionTreeRegressor` as its default `estimator`.
+    Over this library's trees tables may hold categories and missing values.
 
     References
     ----------
@@ -56,6 +92,17 @@ class BaggingRegressor(sklearn.ensemble.BaggingRegressor):
 
     def _get_estimator(self) -> Any:
         return DecisionTreeRegressor() if self.estimator is None else self.estimator
+
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Return the mean of what the members predict, (N,) or (N, outputs)."""
+        check_is_fitted(self)
+        if not self._bags_trees:
+            return super().predict(X, **params)
+        return answer(self._mean(X, "predict"), X)
+
+    def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
+        self.oob_prediction_ = mean
+        self.oob_score_ = r2_score(target[known], mean[known])
 
     def _set_oob_score(self, X: Any, y: Any) -> None:
         super()._set_oob_score(X, y)

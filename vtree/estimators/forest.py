@@ -78,8 +78,9 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
     size = max(int(float(max_samples) * whole), 1)
     if size < max(10, n_rows ** (1 / 3)):
         warnings.warn(
-            f"max_samples={max_samples} of a total weight of {whole:g} is a low number, {size}, of "
-            "rows a tree; give max_samples as an integer to say it is meant",
+            f"Using the fractional value max_samples={max_samples} when the total sum of sample "
+            f"weights is {whole} results in a low number ({size}) of bootstrap samples. We "
+            "recommend passing `max_samples` as an integer.",
             stacklevel=3,
         )
     return size

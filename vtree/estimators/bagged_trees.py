@@ -1,0 +1,294 @@
+"""Bagging of this library's trees: from any table, and of CART trees all as one frontier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from vtree import arrays
+from vtree.ensembles.forest import Forest, grow_forest
+from vtree.ensembles.samples import Sample
+from vtree.estimators.base import (
+    Prepared,
+    TreeEstimator,
+    root_keys,
+    thread_count,
+    unchanged_on_error,
+)
+from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from vtree.estimators.devices import working
+from vtree.estimators.forest import sample_size
+from vtree.estimators.limits import ParameterError
+from vtree.estimators.targets import as_columns, row_weights
+from vtree.predict import totals
+from vtree.pruning import prune_cost_complexity
+from vtree.tree import Tree, joined, one_tree
+from vtree_kernels import threads
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_MOST_SEED = np.iinfo(np.int32).max
+
+
+def columns_of(X: Any, features: Integers) -> Any:
+    """Return the columns `features` of a table: of an array, a frame, or a mapping."""
+    if isinstance(X, Mapping):
+        names = list(X)
+        return {names[feature]: X[names[feature]] for feature in features.tolist()}
+    if hasattr(X, "shape") and hasattr(X, "dtype"):
+        return X[:, features]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame.select([frame.columns[feature] for feature in features.tolist()]).to_native()
+    return np.asarray(X)[:, features]
+
+
+def shares_a_table(learner: Any) -> bool:
+    """Tell whether trees of this kind may share a binned table and differ by their rows alone."""
+    if type(learner) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return False
+    altered = [getattr(learner, name, None) for name in ("class_weight", "priors", "costs")]
+    return all(each is None for each in altered) and not learner.surrogates
+
+
+class BaggedTrees:
+    """The way from a table to bagged trees; mixed into scikit-learn's classes, which bag others."""
+
+    n_estimators: int
+    max_samples: Any
+    max_features: Any
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: bool
+    warm_start: bool
+    random_state: Any
+    estimators_: list[Any]
+    estimators_features_: list[Integers]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
+        """Fit on samples of the rows of X.
+
+        Parameters
+        ----------
+        X : (N, F) table
+            As the learner takes it: with this library's trees categories and missing values, too.
+        y : (N,), or (N, outputs) for numbers
+        sample_weight : (N,), optional
+            Weights, not negative, in proportion to which rows are drawn.
+        fit_params : for other learners, see scikit-learn
+
+        Returns
+        -------
+        self
+        """
+        learner: Any = self._get_estimator()  # type: ignore[attr-defined]
+        with unchanged_on_error(self):
+            is_ours = isinstance(learner, TreeEstimator) and not fit_params
+            if is_ours and has_fit_parameter(learner, "sample_weight"):
+                self._validate_params()  # type: ignore[attr-defined]
+                self._fit_trees(learner, X, y, sample_weight)
+            else:
+                for name in ("grown_", "schema_", "_door"):
+                    vars(self).pop(name, None)
+                super().fit(X, y, sample_weight, **fit_params)  # type: ignore[misc]
+        return self
+
+    @property
+    def _bags_trees(self) -> bool:
+        return "_door" in vars(self)
+
+    def _fit_trees(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        door = clone(learner)
+        door._validate_params()
+        numeric = not hasattr(self, "predict_proba")
+        columns = as_columns(y, numeric=numeric)
+        target = self._validate_y(  # type: ignore[attr-defined]
+            columns[:, 0] if columns.shape[1] == 1 else columns
+        )
+        with threads(thread_count(door.n_jobs)), working(door.device, X, release=True):
+            data = door._prepare(X, target, None)
+            door._remember(X, data.schema)
+            weight = row_weights(sample_weight, None, columns, data.n_rows)
+            self._set_sizes(data.n_rows, door.n_features_in_, weight)
+            self._adopt(door)
+            self._kept_trees()
+            count = self.n_estimators - len(self.estimators_)
+            if count == 0:
+                warnings.warn(
+                    "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                    stacklevel=3,
+                )
+                return
+            self._draw_seeds(count)
+            self.estimators_ = self.estimators_ + self._grown(door, data, X, target)
+        self.grown_ = _all_trees(self.estimators_, self.estimators_features_)
+        if self.oob_score:
+            self._score_out_of_bag(X, target)
+
+    def _set_sizes(self, n_rows: int, n_features: int, weight: Floats | None) -> None:
+        """Set how many rows and features a tree draws."""
+        share = self.max_features
+        whole = isinstance(share, Integral)
+        width = int(share) if whole else max(1, int(share * n_features))
+        if width > n_features:
+            raise ParameterError(f"max_features must be <= n_features, {n_features}, not {width}")
+        size = sample_size(n_rows, self.max_samples, weight)
+        if not self.bootstrap:
+            if size > n_rows:
+                raise ParameterError(
+                    f"Effective max_samples={size} must be <= n_samples={n_rows} to be able to "
+                    "sample without replacement."
+                )
+            if weight is not None:
+                warnings.warn(
+                    f"When fitting {type(self).__name__} with sample_weight it is recommended to "
+                    "use bootstrap=True, got False.",
+                    stacklevel=4,
+                )
+                # A row without weight is no row to draw.
+                size = min(size, int(np.count_nonzero(weight)))
+        self._n_samples, self._max_samples, self._max_features = n_rows, size, width
+        self._sample_weight = weight
+
+    def _kept_trees(self) -> None:
+        """Keep the trees to go on from, and refuse what contradicts itself."""
+        if not self.bootstrap and self.oob_score:
+            raise ParameterError("Out of bag estimation only available if bootstrap=True")
+        if self.warm_start and self.oob_score:
+            raise ParameterError("Out of bag estimate only available if warm_start=False")
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            vars(self).pop(name, None)
+        if not self.warm_start or "estimators_" not in vars(self):
+            self.estimators_, self.estimators_features_ = [], []
+        if self.n_estimators < len(self.estimators_):
+            raise ParameterError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(self.estimators_)} when warm_start==True"
+            )
+
+    def _adopt(self, door: Any) -> None:
+        self._door, self.estimator_ = door, clone(door)
+        self.n_features_in_, self.schema_ = door.n_features_in_, door.schema_
+        self.n_outputs_, self.max_features_ = door.n_outputs_, door.max_features_
+        vars(self).pop("feature_names_in_", None)
+        if hasattr(door, "feature_names_in_"):
+            self.feature_names_in_ = door.feature_names_in_
+
+    def _draw_seeds(self, count: int) -> None:
+        """Draw what scikit-learn would."""
+        random = check_random_state(self.random_state)
+        if self.warm_start and self.estimators_:
+            random.randint(_MOST_SEED, size=len(self.estimators_))
+        self._seeds = random.randint(_MOST_SEED, size=count)
+
+    def _grown(self, door: Any, data: Prepared, X: Any, target: Any) -> list[Any]:
+        """Return new trees, fitted, and append their features."""
+        make: Any = self._make_estimator  # type: ignore[attr-defined]
+        members = [make(append=False, random_state=seed) for seed in self._seeds]
+        drawn = list(self._get_estimators_indices())  # type: ignore[attr-defined]
+        self.estimators_features_ = self.estimators_features_ + [own for own, _ in drawn]
+        whole = not self.bootstrap_features and self._max_features == self.n_features_in_
+        # Targets leave room for sums over as many rows as there are.
+        if whole and shares_a_table(door) and self._max_samples <= self._n_samples:
+            return self._grown_together(door, data, members, [rows for _, rows in drawn])
+        for member, (features, rows) in zip(members, drawn, strict=True):
+            times = np.bincount(rows, minlength=self._n_samples)
+            member.fit(X if whole else columns_of(X, features), target, sample_weight=times)
+        return members
+
+    def _grown_together(
+        self, door: Any, data: Prepared, members: list[Any], drawn: list[Integers]
+    ) -> list[Any]:
+        """Return the members as one forest grows them."""
+
+        def sample(number: int) -> Sample:
+            rows, times = np.unique(drawn[number], return_counts=True)
+            return Sample(rows, times)
+
+        data = data._replace(total_weight=float(self._max_samples))
+        criterion = door._criteria[door.criterion]
+        bins, plan = door._bin(data), door._plan(data)
+        forest = Forest(bins, data.targets, plan, criterion, door.max_leaf_nodes, sample)
+        keys = root_keys([member.random_state for member in members])
+        grown = joined(list(grow_forest(forest, keys)))
+        fitted = {name: own for name, own in vars(door).items() if name.endswith("_")}
+        for number, member in enumerate(members):
+            vars(member).update(fitted)
+            tree = one_tree(grown, number)
+            member.grown_ = prune_cost_complexity(tree, door.ccp_alpha) if door.ccp_alpha else tree
+            member.surrogates_ = None
+        return members
+
+    def _mean(self, X: Any, method: str) -> Any:
+        """Return the mean of what the trees answer, (N, K) or (N,)."""
+        door = self._door
+        together = shares_a_table(door) and self._max_features == self.n_features_in_
+        if not together or self.bootstrap_features or self.grown_ is None:
+            return sum(self._answers(X, method)) / len(self.estimators_)
+        with threads(thread_count(door.n_jobs)), working(door.device, X):
+            values = door._encode_known(X)
+            column = np.zeros(self.grown_.root.size, dtype=np.int64)
+            width = self.grown_.value.shape[1]
+            total = totals(self.grown_, values, self.grown_.value, column, width)
+        mean = arrays.to_numpy(total) / len(self.estimators_)
+        return mean[:, 0] if method == "predict" and self.n_outputs_ == 1 else mean
+
+    def _answers(self, X: Any, method: str) -> Any:
+        """Yield what each tree answers."""
+        self._door._check_names(X)
+        for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
+            whole = not self.bootstrap_features and features.size == self.n_features_in_
+            own = getattr(member, method)(X if whole else columns_of(X, features))
+            yield arrays.to_numpy(own)
+
+    def _score_out_of_bag(self, X: Any, target: Any) -> None:
+        """Set the out-of-bag answers: each row's, from the trees that did not draw it."""
+        total: Any = 0.0
+        count = np.zeros(self._n_samples, dtype=np.int64)
+        samples = self.estimators_samples_  # type: ignore[attr-defined]
+        for rows, own in zip(samples, self._answers(X, self._method), strict=True):
+            left_out = np.bincount(rows, minlength=self._n_samples) == 0
+            shape = (-1,) + (1,) * (own.ndim - 1)
+            total = total + np.where(left_out.reshape(shape), own, 0.0)
+            count += left_out
+        if (count == 0).any():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few estimators were "
+                "used to compute any reliable oob estimates.",
+                stacklevel=5,
+            )
+        # A row that is in every sample has no answer, and none is made up for the score.
+        known = count > 0
+        mean = total / np.where(known, count, np.nan).reshape(shape)
+        self._take_out_of_bag(mean, known, target)
+
+    _method = "predict"
+
+    def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
+        raise NotImplementedError
+
+
+def _all_trees(members: list[Any], features: list[Integers]) -> Tree | None:
+    """Return all members' trees as one, by the features of the whole table.
+
+    None where their nodes do not answer alike many numbers.
+    """
+    if len({member.grown_.value.shape[1] for member in members}) > 1:
+        return None
+    trees = []
+    for member, own in zip(members, features, strict=True):
+        tree = member.grown_
+        split = tree.feature >= 0
+        feature = np.where(split, own[np.where(split, tree.feature, 0)], -1).astype(np.int32)
+        trees.append(tree._replace(feature=feature))
+    return joined(trees)
