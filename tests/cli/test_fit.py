@@ -223,3 +223,36 @@ def test_chaid(run: Run, penguins: Path, tmp_path: Path, target: str, model: str
     assert fitted["metric"]["test"] > 0.6
     assert "adjusted p = " in run("show", path).stdout
     assert type(vtree.load(path)).__name__ == model
+
+
+@pytest.mark.parametrize("system", ["random_forest", "extra_trees", "bagging", "adaboost"])
+@pytest.mark.parametrize("target", ["species", "body_mass_g"])
+def test_many_trees(run: Run, penguins: Path, tmp_path: Path, target: str, system: str) -> None:
+    saved = tmp_path / "model.vtree"
+    words = ("fit", penguins, "--target", target, "--model", system, "--set", "n_estimators=5")
+    summary = _json(run(*words, "--output", saved, "--json"))
+    assert summary["model"].endswith("Classifier" if target == "species" else "Regressor")
+    assert summary["trees"] <= 5
+    assert summary["metric"]["test"] > 0.6
+    assert summary["digest"] == vtree.digest(vtree.load(saved))
+    assert "trees" in run(*words).stdout
+    answers = run("predict", saved, penguins)
+    assert answers.exit_code == 0 and len(answers.stdout.splitlines()) == 345
+    shown = run("show", saved, "--depth", 1)
+    assert shown.exit_code == 0 and shown.stdout.startswith("tree 0 of")
+
+
+def test_an_isolation_forest_takes_no_target(
+    run: Run, refused: Refused, penguins: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "model.vtree"
+    words = ("fit", penguins, "--model", "isolation_forest", "--drop", "species")
+    settings = ("--set", "contamination=0.1", "--set", "random_state=0")
+    summary = _json(run(*words, *settings, "--output", saved, "--json"))
+    assert summary["features"] == 6
+    assert summary["metric"]["name"] == "outliers"
+    assert summary["metric"]["fit"] == pytest.approx(0.1, abs=0.01)
+    answers = run("predict", saved, penguins).stdout.splitlines()
+    assert set(answers[1:]) == {"1", "-1"}
+    assert "takes none" in refused(*words, "--target", "species")
+    assert "name the column to predict" in refused("fit", penguins)

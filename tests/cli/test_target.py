@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vtree.cli.target import CLASSIFIER, REGRESSOR, numbers_in, read_target
+from vtree.cli.target import (
+    CLASSIFIER,
+    REGRESSOR,
+    knows_no_target,
+    no_target,
+    numbers_in,
+    read_target,
+)
 from vtree.errors import InputError
 
 
@@ -49,6 +56,15 @@ def test_the_classifier_or_the_regressor_of_a_system() -> None:
     assert numbers.model == "CHAIDRegressor"
     assert numbers.values.dtype == np.float64
     assert read_target(["a"], "y", "CHAIDClassifier").values.tolist() == ["a"]
+
+
+def test_systems_without_a_target() -> None:
+    assert knows_no_target("isolation_forest") and knows_no_target("IsolationForest")
+    assert not knows_no_target("random_forest")
+    for kind in ("isolation_forest", "IsolationForest"):
+        target = no_target(3, kind)
+        assert target.model == "IsolationForest"
+        assert target.rows.tolist() == [0, 1, 2]
 
 
 def test_what_cannot_be() -> None:

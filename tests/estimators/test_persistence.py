@@ -11,10 +11,16 @@ import pytest
 import sklearn.tree
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
 
 import vtree
 from tests.samples import classes, columns, reals
 from vtree import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
@@ -56,6 +62,25 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
         RandomForestRegressor(3, random_state=1, oob_score=False).fit(X, Y, Y + 1.0),
         X,
     ),
+    "bagging": lambda: (BaggingClassifier(n_estimators=3, random_state=1).fit(X, NAMES[Y]), X),
+    "bagging of some features": lambda: (
+        BaggingRegressor(n_estimators=3, max_features=2, random_state=1).fit(X, Y, Y + 1.0),
+        X,
+    ),
+    "bagging of a frame": lambda: (
+        BaggingClassifier(C45Classifier(), 4, max_features=2, random_state=1).fit(
+            pd.DataFrame(TABLE), TWO
+        ),
+        pd.DataFrame(TABLE),
+    ),
+    "AdaBoost": lambda: (
+        AdaBoostClassifier(n_estimators=5).fit(pd.DataFrame(TABLE), TWO),
+        pd.DataFrame(TABLE),
+    ),
+    "AdaBoost of reals": lambda: (
+        AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=4).fit(*reals()),
+        X,
+    ),
     "extra trees": lambda: (ExtraTreesClassifier(4, random_state=1).fit(X, Y), X),
     "categories in arrays": lambda: (
         DecisionTreeClassifier(categorical_features=np.array([0])).fit(np.round(X), Y),
@@ -73,7 +98,14 @@ def test_models_come_back(name: str, tmp_path: Path) -> None:
     assert type(loaded) is type(model)
     assert vtree.digest(loaded) == vtree.digest(model)
     assert repr(loaded) == repr(model)
-    methods = ["predict", "apply", *(["predict_proba"] if hasattr(model, "predict_proba") else [])]
+    assert [vtree.digest(one) for one in getattr(loaded, "estimators_", [])] == [
+        vtree.digest(one) for one in getattr(model, "estimators_", [])
+    ]
+    methods = [
+        "predict",
+        *(["apply"] if hasattr(model, "apply") else []),
+        *(["predict_proba"] if hasattr(model, "predict_proba") else []),
+    ]
     for method in methods:
         found, expected = getattr(loaded, method)(table), getattr(model, method)(table)
         for one, other in zip(_listed(found), _listed(expected), strict=True):
@@ -99,6 +131,38 @@ def test_loaded_models_check_names_and_fit_again(tmp_path: Path) -> None:
     with pytest.raises(vtree.errors.InputError, match="feature names should match"):
         loaded.predict(table.rename(columns={"size": "weight"}))
     assert vtree.digest(loaded.fit(table, TWO)) == vtree.digest(model)
+
+
+def test_ensembles_of_others_are_not_saved(tmp_path: Path) -> None:
+    for model in (
+        BaggingClassifier(KNeighborsClassifier()).fit(X, Y),
+        AdaBoostClassifier(C45Classifier(), n_estimators=2).fit(X, Y),
+    ):
+        with pytest.raises(InputTypeError, match="whose trees a file cannot hold"):
+            vtree.save(model, tmp_path / "m.vtree")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header["members"].pop(),
+        lambda header: header["own"]["features"].pop(),
+        lambda header: header["own"].update(features=[np.array([7])] * 3),
+        lambda header: header["own"].update(features=[np.array([0])] * 3),
+        lambda header: header["members"][0].update(estimator="BaggingClassifier"),
+        lambda header: header["members"][0].update(estimator="os"),
+        lambda header: header["members"][1].update(classes=None),
+    ],
+)
+def test_bags_that_do_not_fit_together_are_refused(change: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m.vtree"
+    vtree.save(BaggingClassifier(n_estimators=3, max_features=2, random_state=1).fit(X, Y), path)
+    header, tree, extra = read_model(path)
+    header.pop("schema_version", None)
+    change(header)
+    write_model(path, header, tree, extra)
+    with pytest.raises(ModelFileError):
+        vtree.load(path)
 
 
 def test_what_cannot_be_saved(tmp_path: Path) -> None:

@@ -13,9 +13,21 @@ import vtree
 from vtree.cli.columns import check_names, missing_in, names_of, select, take, values_in
 from vtree.cli.mistakes import as_mistakes, check_output
 from vtree.cli.report import count, decimals, print_facts, print_json, progress
-from vtree.cli.target import SYSTEMS, Target, numbers_in, read_target
+from vtree.cli.target import (
+    SYSTEMS,
+    WITHOUT_TARGET,
+    Target,
+    knows_no_target,
+    no_target,
+    numbers_in,
+    read_target,
+)
 from vtree.errors import InputError
 from vtree.interop.table_file import read_file
+from vtree.tree import depth
+
+_OF_SYSTEMS = dict.fromkeys(name for pair in SYSTEMS.values() for name in pair)
+_KINDS = [*SYSTEMS, *WITHOUT_TARGET, *_OF_SYSTEMS, *WITHOUT_TARGET.values()]
 
 _SPLIT_SEED = 0  # the same rows are held out each time
 
@@ -51,14 +63,15 @@ class Result(NamedTuple):
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option("--target", metavar="COL", help="The column to predict.")
 @click.option(
     "--model",
     "kind",
-    type=click.Choice([*SYSTEMS, *(name for pair in SYSTEMS.values() for name in pair)]),
+    type=click.Choice(_KINDS),
     default="tree",
     show_default=True,
-    help="A system takes its classifier or its regressor, as the target suggests.",
+    help="A system takes its classifier or its regressor, as the target suggests; "
+    "isolation_forest looks for outliers and takes no target.",
 )
 @click.option(
     "--set",
@@ -82,7 +95,7 @@ class Result(NamedTuple):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def fit(
     data: Path,
-    target: str,
+    target: str | None,
     kind: str,
     settings: tuple[str, ...],
     output: Path | None,
@@ -138,22 +151,22 @@ def _literal(text: str) -> Any:
 
 
 def read_data(
-    data: Path, target: str, kind: str, drop: tuple[str, ...], weight: str | None
+    data: Path, target: str | None, kind: str, drop: tuple[str, ...], weight: str | None
 ) -> Data:
     """Read a file for a fit, kind being the name of an estimator or a system."""
     start = perf_counter()
     table = read_file(data)
     names = names_of(table)
-    check_names([target], names, "--target")
+    _check_target(target, kind, names)
     check_names(drop, names, "--drop")
     check_names([weight] if weight else [], names, "--weight")
-    if target == weight or target in drop:
+    if target is not None and (target == weight or target in drop):
         raise InputError(f"--target: {target!r} is also given to --weight or --drop")
     features = [name for name in names if name not in {target, weight, *drop}]
     if not features:
         raise InputError(f"no column is left to predict {target!r} from; the table has {names}")
-    values = values_in(table, target)
-    known = read_target(values, target, kind)
+    values = values_in(table, names[0] if target is None else target)
+    known = no_target(len(values), kind) if target is None else read_target(values, target, kind)
     weights = None
     if weight is not None:
         weights = numbers_in(values_in(table, weight), weight, "--weight")[known.rows]
@@ -161,6 +174,16 @@ def read_data(
     if known.rows.size < len(values):
         inputs = take(inputs, known.rows)
     return Data(inputs, known, weights, len(values), perf_counter() - start)
+
+
+def _check_target(target: str | None, kind: str, names: list[str]) -> None:
+    """Raise InputError for a target that is not there, is missing or is not asked for."""
+    if target is not None:
+        if knows_no_target(kind):
+            raise InputError(f"--target: {kind} takes none; leave a column out by --drop {target}")
+        check_names([target], names, "--target")
+    elif not knows_no_target(kind):
+        raise InputError("--target: name the column to predict, as in --target price")
 
 
 def _measure(model: Any, data: Data, test_size: float) -> Result:
@@ -185,11 +208,24 @@ def _part(data: Data, rows: NDArray[np.int64]) -> Part:
 
 
 def _score(model: Any, part: Part) -> float | None:
-    """Return accuracy or R2, or None where the rows are too few or weigh nothing."""
+    """Return accuracy, R2 or the share of outliers; None where rows are too few or weigh nothing."""
+    if _finds_outliers(model):
+        outliers = np.asarray(model.predict(part.table)) < 0 if part.labels.size else None
+        return None if outliers is None else float(np.mean(outliers))
     enough = 1 if hasattr(model, "classes_") else 2
     if part.labels.size < enough or (part.weight is not None and not part.weight.any()):
         return None
     return float(model.score(part.table, part.labels, sample_weight=part.weight))
+
+
+def _finds_outliers(model: Any) -> bool:
+    return type(model).__name__ in WITHOUT_TARGET.values()
+
+
+def _metric(model: Any) -> str:
+    if _finds_outliers(model):
+        return "outliers"
+    return "accuracy" if hasattr(model, "classes_") else "R2"
 
 
 def _summary(model: Any, data: Data, result: Result) -> dict[str, Any]:
@@ -214,12 +250,13 @@ def _summary(model: Any, data: Data, result: Result) -> dict[str, Any]:
             "test": result.seconds_test,
         },
         "metric": {
-            "name": "accuracy" if classes else "R2",
+            "name": _metric(model),
             "fit": result.score_fit,
             "test": result.score_test,
         },
-        "depth": model.get_depth(),
-        "leaves": model.get_n_leaves(),
+        "trees": int(model.grown_.root.size),
+        "depth": int(depth(model.grown_).max()),
+        "leaves": int((model.grown_.first_child < 0).sum()),
         "digest": vtree.digest(model),
     }
 
@@ -238,10 +275,17 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("features", f"{summary['features']:,}, of which {summary['categorical']:,} categorical"),
         ("missing", count(summary["missing_values"], "value")),
         (metric["name"], f"{held_out}, {decimals(metric['fit'])} on those to fit"),
-        ("tree", f"depth {summary['depth']}, {count(summary['leaves'], 'leaf')}"),
+        _trees_fact(summary),
         ("digest", summary["digest"]),
         ("seconds", ", ".join(f"{name} {spent:.3f}" for name, spent in seconds.items())),
     ]
     if summary["output"] is not None:
         facts.append(("saved", str(summary["output"])))
     return facts
+
+
+def _trees_fact(summary: dict[str, Any]) -> tuple[str, str]:
+    leaves = count(summary["leaves"], "leaf")
+    if summary["trees"] == 1:
+        return "tree", f"depth {summary['depth']}, {leaves}"
+    return "trees", f"{summary['trees']:,}, depth up to {summary['depth']}, {leaves} in all"

@@ -8,6 +8,7 @@ import vtree
 from vtree.cli.mistakes import check_output
 from vtree.cli.report import print_json
 from vtree.errors import InputError
+from vtree.tree import depth as depth_of
 
 
 @click.command()
@@ -26,18 +27,18 @@ def show(model: Path, depth: int | None, png: Path | None, as_json: bool) -> Non
     if png is not None and png.suffix.lower() != ".png":
         raise InputError(f"--png: {str(png)!r} must end in .png")
     loaded = vtree.load(model)
+    levels = int(depth_of(loaded.grown_).max())
     text = vtree.export_text(loaded, max_depth=depth)
     # Here, for it loads scikit-learn, which `vtree --help` need not wait for.
     from vtree.explain.picture import draw_tree
 
     shown = None if png is None else draw_tree(loaded, png, max_depth=depth)
     if as_json:
-        facts = {"depth": loaded.get_depth(), "leaves": loaded.get_n_leaves()}
+        facts = {"depth": levels, "leaves": int((loaded.grown_.first_child < 0).sum())}
         facts |= {"digest": vtree.digest(loaded), "text": text, "picture": png}
         print_json({"model": model, "estimator": type(loaded).__name__, **facts})
     elif png is None:
         click.echo(text)
     else:
-        levels = f"The first {shown} of {loaded.get_depth()} levels"
-        whole = shown == loaded.get_depth()
-        click.echo(f"{'The whole tree is' if whole else levels + ' are'} drawn in {png}")
+        some = f"The first {shown} of {levels} levels are"
+        click.echo(f"{'The whole tree is' if shown == levels else some} drawn in {png}")

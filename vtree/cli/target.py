@@ -15,6 +15,10 @@ CLASSIFIER, REGRESSOR = "DecisionTreeClassifier", "DecisionTreeRegressor"
 SYSTEMS = {
     "tree": (CLASSIFIER, REGRESSOR),
     "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+    "random_forest": ("RandomForestClassifier", "RandomForestRegressor"),
+    "extra_trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
     "newton": ("NewtonBoostingClassifier", "NewtonBoostingRegressor"),
     "gbm": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "leafwise": ("LeafwiseBoostingClassifier", "LeafwiseBoostingRegressor"),
@@ -23,6 +27,9 @@ SYSTEMS = {
     "id3": ("ID3Classifier", "ID3Classifier"),
     "c45rules": ("RuleListClassifier", "RuleListClassifier"),
 }
+
+# Systems that know no target, and their estimators.
+WITHOUT_TARGET = {"isolation_forest": "IsolationForest"}
 
 # So many distinct whole numbers are taken for labels, more for an amount.
 MOST_WHOLE_LABELS = 20
@@ -65,6 +72,17 @@ def read_target(values: list[Any], name: str, kind: str) -> Target:
     if model in {classifier for classifier, _ in SYSTEMS.values()}:
         return Target(model, why, _labels(known), rows)
     return Target(model, why, numbers_in(known, name, "--target"), rows)
+
+
+def no_target(n_rows: int, kind: str) -> Target:
+    """Return what stands for a target where the model of a system, or an estimator, knows none."""
+    why = "it looks for outliers and predicts no column"
+    return Target(WITHOUT_TARGET.get(kind, kind), why, np.zeros(n_rows), np.arange(n_rows))
+
+
+def knows_no_target(kind: str) -> bool:
+    """Tell whether a system or an estimator goes without a target."""
+    return kind in WITHOUT_TARGET or kind in WITHOUT_TARGET.values()
 
 
 def numbers_in(values: list[Any], name: str, option: str) -> NDArray[np.float64]:

@@ -110,6 +110,26 @@ class _Boosted:
             own.random_state, own.grown_, own.surrogates_ = seed, tree, None
             self.estimators_.append(own)
 
+    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a model file holds of the rounds besides: header entries, and arrays."""
+        own = {"weights": self.estimator_weights_, "errors": self.estimator_errors_}
+        return {"own": own}, {}
+
+    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
+        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        weights, errors = header["own"]["weights"], header["own"]["errors"]
+        for each in (weights, errors):
+            if each.dtype != np.float64 or each.shape != (self._rounds(),):
+                raise ValueError("the weights and errors of the rounds are of another number")
+        self.estimator_weights_, self.estimator_errors_ = weights, errors
+
+    def _tree_of_member(self, tree: Tree, number: int) -> Tree:
+        return one_tree(tree, number)
+
+    def _take_members(self, members: list[Any]) -> None:
+        """Take the fitted trees that a file describes."""
+        self.estimators_, self.estimator_ = members, self._weak()
+
     def _check_X(self, X: Any) -> Any:
         # Our trees read tables themselves, categories and gaps included.
         return X if self._boosts_trees() else super()._check_X(X)  # type: ignore[misc]

@@ -39,6 +39,9 @@ Integers = NDArray[np.int64]
 
 _MOST_SEED = np.iinfo(np.int32).max
 
+# What a file keeps besides the trees, for `estimators_samples_`.
+_SAVED = ("_n_samples", "_max_samples", "_max_features", "_sample_weight", "_seeds")
+
 
 def columns_of(X: Any, features: Integers) -> Any:
     """Return the columns `features` of a table: of an array, a frame, or a mapping."""
@@ -276,6 +279,45 @@ class BaggedTrees:
 
     def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
         raise NotImplementedError
+
+    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a model file holds of a bag besides: header entries, and arrays."""
+        own = {name: vars(self)[name] for name in _SAVED}
+        return {"own": {**own, "features": list(self.estimators_features_)}}, {}
+
+    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
+        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
+        own = dict(header["own"])
+        features = [np.asarray(each) for each in own["features"]]
+        for each in features:
+            if each.dtype.kind != "i" or each.ndim != 1 or not each.size:
+                raise TypeError("the features of a tree are no list of whole numbers")
+            if each.min() < 0 or each.max() >= header["n_features"]:
+                raise ValueError("a tree has features that the table has not")
+        for name in _SAVED:
+            setattr(self, name, own[name])
+        self.estimators_features_ = features
+
+    def _tree_of_member(self, tree: Tree, number: int) -> Tree:
+        """Return a member's tree, by the features of its own table."""
+        own, features = one_tree(tree, number), self.estimators_features_[number]
+        place = np.full(int(features.max()) + 1, -1)
+        place[features[::-1]] = np.arange(features.size)[::-1]
+        split = own.feature >= 0
+        if (own.feature >= place.size).any() or (place[own.feature[split]] < 0).any():
+            raise ValueError("a tree splits by features that it has not")
+        feature = np.where(split, place[np.where(split, own.feature, 0)], -1)
+        return own._replace(feature=feature.astype(np.int32))
+
+    def _take_members(self, members: list[Any]) -> None:
+        """Take the fitted trees that a file describes."""
+        self.estimators_ = members
+        learner: Any = self._get_estimator()  # type: ignore[attr-defined]
+        self.estimator_, self._door = clone(learner), clone(learner)
+        for name in ("n_features_in_", "schema_", "n_outputs_", "max_features_"):
+            setattr(self._door, name, getattr(self, name))
+        if hasattr(self, "feature_names_in_"):
+            self._door.feature_names_in_ = self.feature_names_in_
 
 
 def _all_trees(members: list[Any], features: list[Integers]) -> Tree | None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputTypeError, ModelFileError
 from vtree.estimators.category_statistics import fingerprint as statistics_fingerprint
+from vtree.interop.json_values import encode
 from vtree.interop.model_file import read_model, write_model
 from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
@@ -21,6 +22,10 @@ from vtree.tree import Tree, fingerprint
 
 # Loading looks a name up here and nowhere else, so a file cannot name code of its own.
 _HOME = {
+    "AdaBoostClassifier": "vtree.estimators.adaboost",
+    "AdaBoostRegressor": "vtree.estimators.adaboost",
+    "BaggingClassifier": "vtree.estimators.bagging",
+    "BaggingRegressor": "vtree.estimators.bagging",
     "CHAIDClassifier": "vtree.estimators.chaid",
     "CHAIDRegressor": "vtree.estimators.chaid",
     "C45Classifier": "vtree.estimators.c45",
@@ -43,6 +48,10 @@ _HOME = {
     "ID3Classifier": "vtree.estimators.id3",
     "RuleListClassifier": "vtree.estimators.rule_list",
 }
+
+
+# What all members of an ensemble have in common with it, unless they say otherwise.
+_SHARED = ("n_features", "feature_names", "table_names", "levels", "n_outputs", "classes")
 
 
 def digest(model: Any) -> str:
@@ -85,6 +94,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ------
     InputTypeError
         If `model` is no estimator of vtree, or a parameter cannot be written (a random generator).
+        If it is bagged or boosted of others than trees of vtree.
     """
     name = type(model).__name__
     if name not in _HOME or type(model).__module__ != _HOME[name]:
@@ -92,8 +102,78 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"model is a {name}; save takes fitted estimators of vtree: {', '.join(sorted(_HOME))}"
         )
     check_is_fitted(model)
+    if getattr(model, "grown_", None) is None:
+        raise InputTypeError(
+            f"model is a {name} over {type(model.estimators_[0]).__name__}, whose trees a file "
+            "cannot hold as one. Save one over DecisionTreeClassifier or DecisionTreeRegressor"
+        )
     header, extra = header_of(model)
+    if _has_members(model):
+        header["members"], own = _member_parts(model, header)
+        extra = {**extra, **own}
     write_model(path, header, model.grown_, extra)
+
+
+def _has_members(model: Any) -> bool:
+    """Tell whether a model is of other estimators, which a file holds one by one."""
+    return hasattr(model, "_take_members")
+
+
+def _member_parts(
+    model: Any, header: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, NDArray[Any]]]:
+    """Return what a file says of each member of an ensemble, and their further arrays."""
+    headers: list[dict[str, Any]] = []
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, member in enumerate(model.estimators_):
+        own, extra = header_of(member)
+        alike = [key for key in _SHARED if encode(own[key]) == encode(header[key])]
+        headers.append({key: value for key, value in own.items() if key not in alike})
+        arrays |= {f"{number}.{name}": array for name, array in extra.items()}
+    return headers, arrays
+
+
+def _members(
+    model: Any, header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]
+) -> list[Any]:
+    """Return the members of an ensemble that a file describes."""
+    headers = header["members"]
+    if len(headers) != tree.root.size:
+        raise ValueError("an ensemble needs a tree a member")
+    members = []
+    for number, own in enumerate(headers):
+        prefix = f"{number}."
+        arrays = {
+            name.removeprefix(prefix): each
+            for name, each in extra.items()
+            if name.startswith(prefix)
+        }
+        whole = {**{key: header[key] for key in _SHARED}, **own}
+        if "members" in whole or _has_members(_blank(whole)):
+            raise ValueError("the members of an ensemble are single trees")
+        members.append(_estimator(whole, model._tree_of_member(tree, number), arrays))
+    return members
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator, another estimator among them by its own."""
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    inner: Any = parameters.get("estimator")
+    if type(inner).__name__ in _HOME:
+        described = {"estimator": type(inner).__name__, "parameters": inner.get_params(deep=False)}
+        parameters["estimator"] = described
+    return parameters
+
+
+def _blank(header: dict[str, Any]) -> Any:
+    """Return the unfitted estimator that a header describes."""
+    home = import_module(_HOME[header["estimator"]])
+    parameters = dict(header["parameters"])
+    inner = parameters.get("estimator")
+    if isinstance(inner, dict):
+        of_inner = import_module(_HOME[inner["estimator"]])
+        parameters["estimator"] = getattr(of_inner, inner["estimator"])(**inner["parameters"])
+    return getattr(home, header["estimator"])(**parameters)
 
 
 def header_of(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -102,7 +182,7 @@ def header_of(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     more, extra = model._more_to_save()
     header = {
         "estimator": type(model).__name__,
-        "parameters": model.get_params(deep=False),
+        "parameters": _parameters(model),
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(each) for each in names],
         "table_names": None if model.schema_.names is None else list(model.schema_.names),
@@ -127,7 +207,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     header, tree, extra = read_model(path)
     try:
-        return _estimator(header, tree, extra)
+        model = _estimator(header, tree, extra)
+        if _has_members(model):
+            model._take_members(_members(model, header, tree, extra))
+        return model
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{str(path)!r} does not describe a model that this version of vtree knows: "
@@ -136,8 +219,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]) -> Any:
-    home = import_module(_HOME[header["estimator"]])
-    model = getattr(home, header["estimator"])(**header["parameters"])
+    model = _blank(header)
     model._validate_params()
     classes = header["classes"]
     if (classes is None) == is_classifier(model):
