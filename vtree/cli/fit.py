@@ -208,7 +208,7 @@ def _part(data: Data, rows: NDArray[np.int64]) -> Part:
 
 
 def _score(model: Any, part: Part) -> float | None:
-    """Return accuracy, R2 or the share of outliers; None where rows are too few or weigh nothing."""
+    """Return accuracy, R2 or the share of outliers; None where rows are few or weigh nothing."""
     if _finds_outliers(model):
         outliers = np.asarray(model.predict(part.table)) < 0 if part.labels.size else None
         return None if outliers is None else float(np.mean(outliers))

@@ -1,6 +1,7 @@
 """`vtree show`: a saved model as text or as a picture."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,7 +35,10 @@ def show(model: Path, depth: int | None, png: Path | None, as_json: bool) -> Non
 
     shown = None if png is None else draw_tree(loaded, png, max_depth=depth)
     if as_json:
-        facts = {"depth": levels, "leaves": int((loaded.grown_.first_child < 0).sum())}
+        facts: dict[str, Any] = {
+            "depth": levels,
+            "leaves": int((loaded.grown_.first_child < 0).sum()),
+        }
         facts |= {"digest": vtree.digest(loaded), "text": text, "picture": png}
         print_json({"model": model, "estimator": type(loaded).__name__, **facts})
     elif png is None:

@@ -77,6 +77,7 @@ class BaggedTrees:
     random_state: Any
     estimators_: list[Any]
     estimators_features_: list[Integers]
+    grown_: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
         """Fit on samples of the rows of X.
@@ -289,6 +290,8 @@ class BaggedTrees:
         """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
         own = dict(header["own"])
         features = [np.asarray(each) for each in own["features"]]
+        if len(features) != self.grown_.root.size:
+            raise ValueError("a bag needs the features of each tree")
         for each in features:
             if each.dtype.kind != "i" or each.ndim != 1 or not each.size:
                 raise TypeError("the features of a tree are no list of whole numbers")
