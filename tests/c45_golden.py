@@ -75,6 +75,13 @@ def difference(  # noqa: C901  (a list of ways to differ)
             return f"node {node} cuts at {tree.threshold[node]}, not {own['cut']}"
         levels = model.schema_.levels[feature]
         for place, below in enumerate(own["children"]):
-            child = place if levels is None else list(levels).index(own["branches"][place])
+            child = place
+            if levels is not None:
+                branch = np.atleast_1d(own["branches"][place])
+                start = int(tree.map_offset[node]) + 1
+                children = tree.branch_map[start : start + len(levels)][np.isin(levels, branch)]
+                if len(set(children)) != 1:
+                    return f"node {node} sends {branch} to {children}"
+                child = int(children[0])
             waiting.append((first + child, below))
     return None

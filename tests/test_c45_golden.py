@@ -14,6 +14,7 @@ R8: dict[str, dict[str, Any]] = {
     "m5": {"min_objects": 5},
     "c10": {"confidence": 0.1},
     "gain": {"criterion": "gain"},
+    "subset": {"subset": True},
 }
 J48: dict[str, dict[str, Any]] = {
     "default": {},

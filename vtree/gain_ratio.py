@@ -23,6 +23,7 @@ from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
 from vtree_kernels.branches import branches
 from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
 from vtree_kernels.entropy_cuts.reference import TOLERANCE
+from vtree_kernels.level_groups import level_groups
 from vtree_kernels.scan import Layout, Limits, with_counts
 
 Floats = NDArray[np.float64]
@@ -44,6 +45,14 @@ class FoundBranches(NamedTuple):
     gain: Floats
     info: Floats
     hist: NDArray[Any]  # (L, G, B, S) as it was built
+    branch: Codes | None = None  # (L, G, B − 1) of each level where they may share one
+    n_branches: Integers | None = None  # (L, G)
+
+
+class Merging(NamedTuple):
+    """How levels share branches, see `vtree_kernels.level_groups`."""
+
+    by_ratio: bool
 
 
 class InformationSearch(NamedTuple):
@@ -57,6 +66,7 @@ class InformationSearch(NamedTuple):
     min_weight: float = 2.0  # of at least two branches, and of both sides of a cut
     corrected: bool = True  # whether the choice of a cut is paid for, log2(tries) / W
     margin: float = TOLERANCE  # by how much a later attribute or cut must be better
+    merges: Merging | None = None  # how levels are grouped; None for a branch each
     limits: Limits = Limits()
     monotone: NDArray[np.int8] | None = None
     uses_once: bool = True
@@ -83,7 +93,29 @@ class InformationSearch(NamedTuple):
         )
         gain, info, filled = (arrays.to_numpy(field) for field in found)
         legal = (filled >= 2) & ~nodes.used[:, group.features]
-        return FoundBranches(np.where(legal, gain, -np.inf), info, arrays.to_numpy(hist))
+        gain, table = np.where(legal, gain, -np.inf), arrays.to_numpy(hist)
+        if self.merges is None:
+            return FoundBranches(gain, info, table)
+        return self._merged(FoundBranches(gain, info, table), group, whole, bins)
+
+    def _merged(
+        self, apart: FoundBranches, group: Group, whole: Floats, bins: Bins
+    ) -> FoundBranches:
+        """Return the same with levels grouped, in features of more than two."""
+        assert self.merges is not None
+        gain, info, table = apart.gain.copy(), apart.info.copy(), apart.hist
+        n_levels = bins.n_bins[group.features]
+        branch = np.broadcast_to(np.arange(table.shape[2] - 1), (*gain.shape, table.shape[2] - 1))
+        branch, count = branch.astype(np.int32), np.broadcast_to(n_levels, gain.shape).copy()
+        first = self.layout.first - self.layout.implied
+        for i in np.flatnonzero(n_levels > 2).tolist():
+            classes = table[:, i, 1 : n_levels[i] + 1, first : first + self.layout.classes]
+            weights = classes.astype(np.float64) * self.unit
+            missing = whole - weights.sum(axis=(1, 2))  # exact, as all sums
+            found = level_groups(weights, missing, float(self.min_weight), self.merges.by_ratio)
+            gain[:, i], info[:, i], count[:, i] = found.gain, found.info, found.count
+            branch[:, i, : n_levels[i]] = found.group
+        return FoundBranches(gain, info, table, branch, count)
 
     def _cuts(self, group: Group, nodes: Nodes, bins: Bins) -> FoundCuts:
         assert nodes.rows is not None
@@ -153,7 +185,7 @@ def _splits(
     layout: Layout,
 ) -> Splits:
     kind = np.where(bins.is_categorical[feature], MULTIWAY, THRESHOLD)
-    n_children = np.where(split, np.where(kind == MULTIWAY, bins.n_bins[feature], 2), 0)
+    n_children = _n_children(found, bins, feature, split)
     begin = np.cumsum(n_children) - n_children
     total = np.zeros((int(n_children.sum()), layout.n_statistics), dtype=np.int64)
     bin, threshold = np.zeros(feature.size, dtype=np.int32), np.zeros(feature.size)
@@ -169,11 +201,13 @@ def _splits(
                 places = own.cuts.bin[nodes, i], own.cuts.following[nodes, i]
                 bin[nodes], threshold[nodes] = _snapped(bins, f, *places)
                 continue
-            levels = np.arange(bins.n_bins[f])
+            branch = _branch_of_level(own, nodes, i, int(bins.n_bins[f]))
             stats = with_counts(own.hist[nodes, i][:, None], layout.n_statistics, layout)
-            total[begin[nodes][:, None] + levels] = stats[:, 0, 1 : levels.size + 1]
-            one_a_level = np.append(0, levels).astype(child_dtype(levels.size))
-            maps.update(dict.fromkeys(nodes.tolist(), one_a_level))
+            of_levels = stats[:, 0, 1 : branch.shape[1] + 1]
+            np.add.at(total, begin[nodes][:, None] + branch, of_levels)
+            dtype = child_dtype(int(n_children[nodes].max()))
+            with_missing = np.pad(branch, ((0, 0), (1, 0))).astype(dtype)
+            maps.update(zip(nodes.tolist(), with_missing, strict=True))
     return Splits(
         feature=np.where(split, feature, -1).astype(np.int32),
         kind=kind.astype(np.int8),
@@ -185,6 +219,25 @@ def _splits(
         child_total=total,
         child_of_code=maps,
     )
+
+
+def _n_children(
+    found: list[FoundCuts | FoundBranches], bins: Bins, feature: Integers, split: NDArray[np.bool_]
+) -> Integers:
+    number = np.where(bins.is_categorical[feature], bins.n_bins[feature], 2)
+    for group, own in zip(bins.groups, found, strict=True):
+        if isinstance(own, FoundBranches) and own.n_branches is not None:
+            nodes = np.flatnonzero(np.isin(feature, group.features))
+            places = np.searchsorted(group.features, feature[nodes])
+            number[nodes] = own.n_branches[nodes, places]
+    return np.where(split, number, 0)
+
+
+def _branch_of_level(own: FoundBranches, nodes: Integers, i: int, n_levels: int) -> Codes:
+    """Return the branch of each level of a feature in some nodes, (n, V)."""
+    if own.branch is not None:
+        return own.branch[nodes, i, :n_levels]
+    return np.broadcast_to(np.arange(n_levels, dtype=np.int32), (nodes.size, n_levels))
 
 
 def _snapped(bins: Bins, feature: int, code: Codes, following: Codes) -> tuple[Codes, Floats]:

@@ -16,14 +16,15 @@ from vtree.criteria import information
 from vtree.criteria.information import Worth
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import Prepared, TreeEstimator
-from vtree.estimators.information_tree import InformationTree
+from vtree.estimators.information_tree import InformationTree, column_name
 from vtree.estimators.limits import CONSTRAINTS
-from vtree.gain_ratio import InformationSearch
+from vtree.gain_ratio import InformationSearch, Merging
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.pruning.collapsing import collapsed
 from vtree.pruning.error_based import added_errors, check_confidence
 from vtree.pruning.raising import as_tree, prune_by_errors
 from vtree.pruning.rerouting import Rows
+from vtree.tables import Schema
 from vtree.targets import Targets
 from vtree.tree import Tree
 from vtree_kernels.entropy_cuts.reference import TOLERANCE
@@ -36,6 +37,7 @@ _OF_COST: dict[str, Callable[[Floats, float], Worth]] = {
     "idx": lambda costs, power: information.idx(costs),
     "cs_id3": lambda costs, power: information.cs_id3(costs),
 }
+_MOST_MERGED = 255  # levels
 _J48_MARGIN = 1e-6  # by which a later attribute or cut must be better in J48
 _SHARED = ("max_bins", "categorical_features", "unknown_categories", "device", "n_jobs")
 
@@ -61,6 +63,9 @@ class C45Classifier(InformationTree):
         Whether pruning may replace a node by its largest branch.
     collapse : bool
         Remove subtrees that do not lower the training errors.
+    subset : bool
+        Whether levels of nominal attributes may share branches, merged greedily pair by pair
+        (C4.5's -s). Such attributes are asked again below.
     mdl_correction : bool
         Whether the choice among cuts costs gain.
     reference : "r8" or "j48"
@@ -110,6 +115,7 @@ class C45Classifier(InformationTree):
         "prune": ["boolean"],
         "subtree_raising": ["boolean"],
         "collapse": ["boolean"],
+        "subset": ["boolean"],
         "mdl_correction": ["boolean"],
         "reference": [StrOptions({"r8", "j48"})],
         "attribute_costs": ["array-like", None],
@@ -127,6 +133,7 @@ class C45Classifier(InformationTree):
         prune: bool = True,
         subtree_raising: bool = True,
         collapse: bool = True,
+        subset: bool = False,
         mdl_correction: bool = True,
         reference: str = "r8",
         attribute_costs: Any = None,
@@ -145,6 +152,7 @@ class C45Classifier(InformationTree):
         self.prune = prune
         self.subtree_raising = subtree_raising
         self.collapse = collapse
+        self.subset = subset
         self.mdl_correction = mdl_correction
         self.reference = reference
         self.attribute_costs = attribute_costs
@@ -198,7 +206,30 @@ class C45Classifier(InformationTree):
     def _search(self, targets: Targets, averaged: NDArray[np.bool_]) -> InformationSearch:
         corrected = bool(self.mdl_correction) and self.criterion not in _OF_COST
         margin = _J48_MARGIN if self.reference == "j48" else TOLERANCE
-        return super()._search(targets, averaged)._replace(corrected=corrected, margin=margin)
+        return (
+            super()
+            ._search(targets, averaged)
+            ._replace(
+                corrected=corrected,
+                margin=margin,
+                merges=Merging(self.criterion == "gain_ratio") if self.subset else None,
+            )
+        )
+
+    def _check_columns(self, schema: Schema) -> None:
+        if not self.subset:
+            return
+        if self.criterion in _OF_COST:
+            raise InputError(
+                f'subset=True goes with the criteria "gain_ratio" and "gain", not with '
+                f"{self.criterion!r}; choose one of them, or leave it out"
+            )
+        for feature, own in enumerate(schema.levels):
+            if own is not None and own.size > _MOST_MERGED:
+                raise InputError(
+                    f"X: {column_name(schema, feature)} holds {own.size:,} levels, and subset=True "
+                    f"tries all pairs of up to {_MOST_MERGED}. Merge rare levels, or drop it"
+                )
 
     def _pruned(self, tree: Tree, data: Prepared, targets: Targets, whole: Integers | None) -> Tree:
         del self._costs
@@ -239,6 +270,10 @@ class C45Classifier(InformationTree):
         """
         from vtree.estimators.rule_list import RuleListClassifier
 
+        if self.subset:
+            raise InputError(
+                "rules ask for single levels, and this tree groups them; grow it with subset=False"
+            )
         own = self.get_params(deep=False)
         shared = {name: own[name] for name in RuleListClassifier().get_params() if name in own}
         return RuleListClassifier(**shared).fit(X, y, sample_weight)
