@@ -45,9 +45,10 @@ def _digest(estimator: Any, X: Any, y: Any, weight: Any = None, mode: str = "nat
     missing=st.sampled_from([0.0, 0.15, 0.5]),
     weights=st.sampled_from(["none", "whole", "real"]),
     criterion=st.sampled_from(["gain_ratio", "gain", "eg2"]),
+    subset=st.booleans(),
 )
 def test_c45_is_one_model(
-    seed: int, n_rows: int, missing: float, weights: str, criterion: str
+    seed: int, n_rows: int, missing: float, weights: str, criterion: str, subset: bool
 ) -> None:
     X, y, nominal = _table(seed, n_rows, missing)
     random = np.random.default_rng(seed)
@@ -57,6 +58,7 @@ def test_c45_is_one_model(
         "real": random.random(n_rows) + 0.01,
     }[weights]
     shared: dict[str, Any] = {"categorical_features": nominal, "criterion": criterion}
+    shared["subset"] = subset and criterion != "eg2"
     expected = _digest(vtree.C45Classifier(**shared, n_jobs=1), X, y, weight)
     assert _digest(vtree.C45Classifier(**shared, n_jobs=4), X, y, weight) == expected
     least = vtree.C45Classifier(**shared, histogram_budget=4000)

@@ -13,6 +13,8 @@ from vtree.tree import THRESHOLD, Tree, children
 from vtree_kernels.accumulate import accumulate
 from vtree_kernels.traverse import traverse
 
+_SHARES = 2.0**40  # to so many parts sums of shares are told apart
+
 
 def totals(
     tree: Tree,
@@ -81,6 +83,8 @@ def shares_of_leaves(tree: Tree, values: Array) -> NDArray[np.float64]:
         np.add.at(answer, row[source[ends]], weight[ends, None] * tree.value[node[ends]])
         node, source, weight = node[~ends], source[~ends], weight[~ends]
         node, source, weight = _one_step(tree, own, node, source, weight, answer, row)
+    # Classes that share alike on paper must not differ by the order in which branches answer.
+    answer[row] = np.rint(answer[row] * _SHARES) / _SHARES
     return answer
 
 

@@ -32,6 +32,8 @@ def test_scikit_learns_checks() -> None:
         ({"criterion": "eg2", "attribute_costs": [1, 1]}, "one cost for each"),
         ({"criterion": "eg2", "attribute_costs": ["a"] * 4}, "attribute_costs"),
         ({"attribute_costs": [1, 1, 1, 1]}, "count in the criteria"),
+        ({"criterion": "idx", "subset": True}, "subset=True goes with the criteria"),
+        ({"subset": 2}, "subset"),
         ({"criterion": "eg2", "cost_exponent": 2.0}, "cost_exponent"),
     ],
 )
@@ -48,6 +50,18 @@ def test_missing_values_at_prediction() -> None:
     model = vtree.C45Classifier().fit(X, y)
     nothing = X.head(1) * np.nan
     np.testing.assert_allclose(model.predict_proba(nothing)[0], [1 / 3] * 3, atol=1e-12)
+
+
+def test_of_classes_that_all_branches_together_hold_alike_the_first_is_the_answer() -> None:
+    # Three branches of 2, 3 and 13 rows; without rounding their shares add up to 0.49… and 0.5.
+    sizes = [(1, 1), (1, 2), (7, 6)]
+    x = np.repeat([0.0, 1.0, 2.0], [2, 3, 13])[:, None]
+    y = np.concatenate([np.repeat([0, 1], own) for own in sizes])
+    model = vtree.C45Classifier(
+        categorical_features=[True], prune=False, collapse=False, min_objects=1
+    ).fit(x, y)
+    shares = model.predict_proba([[np.nan]])
+    assert shares.tolist() == [[0.5, 0.5]] and model.predict([[np.nan]]).tolist() == [0]
 
 
 def test_rows_without_a_value_in_any_known_column() -> None:

@@ -43,11 +43,17 @@ def test_several_targets_are_refused(kind: Any) -> None:
         kind().fit(table, [[each, each] for each in y])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_too_many_levels_are_refused(kind: Any) -> None:
+def test_too_many_levels_to_group_are_refused() -> None:
     table = {"name": [f"n{i}" for i in range(300)]}
-    with pytest.raises(InputError, match="column 'name' holds 300 levels"):
-        kind().fit(table, ["a", "b"] * 150)
+    with pytest.raises(InputError, match="column 'name' holds 300 levels, and subset=True"):
+        vtree.C45Classifier(subset=True).fit(table, ["a", "b"] * 150)
+
+
+def test_grouped_levels_make_no_rules() -> None:
+    table, y = _table()
+    model = vtree.C45Classifier(subset=True).fit(table, y)
+    with pytest.raises(InputError, match="subset=False"):
+        model.to_rules(table, y)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -112,6 +112,7 @@ class RuleListClassifier(C45Classifier):
 
     prune = False
     subtree_raising = False
+    subset = False
 
     def __init__(
         self,
