@@ -3,14 +3,14 @@ import pytest
 from sklearn.metrics import mean_pinball_loss
 
 from tests.losses.derivatives import check
-from vtree.losses import REGRESSION
+from vtree.losses import REGRESSION, quantiles
 
 Y, RAW = np.random.default_rng(1).normal(size=(2, 40))
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9])
 def test_pinball(alpha: float) -> None:
-    loss = REGRESSION["quantile"]._replace(numbers=(alpha,))
+    loss = REGRESSION["quantile"]._replace(numbers=(alpha, 1.0))
     check(loss, RAW, Y, hessian=False)
     found = loss.of(RAW[:, None], Y).loss.mean()
     np.testing.assert_allclose(found, mean_pinball_loss(Y, RAW, alpha=alpha), rtol=1e-12)
@@ -29,5 +29,20 @@ def test_huber_is_squared_near_and_straight_far() -> None:
     np.testing.assert_allclose(found.gradient[:, 0], [0.5, 0.7])
 
 
-def test_no_slope_at_the_target() -> None:
+@pytest.mark.parametrize("below_at_zero", [0.0, 0.3, 1.0])
+def test_the_slope_at_the_target_is_what_is_asked_for(below_at_zero: float) -> None:
+    loss = REGRESSION["quantile"]._replace(numbers=(0.3, below_at_zero))
+    slope = loss.of(np.ones((1, 1)), np.ones(1)).gradient[0, 0]
+    assert slope == pytest.approx(below_at_zero - 0.3, abs=1e-15)
     assert REGRESSION["absolute_error"].of(np.ones((1, 1)), np.ones(1)).gradient[0, 0] == 0.0
+
+
+def test_several_levels_have_their_own_slopes_and_one_mean_loss() -> None:
+    loss = quantiles((0.2, 0.9))
+    raw = np.stack([RAW, RAW + 0.5], axis=1)
+    found, y = loss.of(raw, Y), Y[:, None]
+    np.testing.assert_allclose(found.gradient, (raw > y) - np.array([0.2, 0.9]), rtol=1e-12)
+    expected = [mean_pinball_loss(Y, raw[:, k], alpha=level) for k, level in enumerate((0.2, 0.9))]
+    assert found.loss.mean() == pytest.approx(np.mean(expected), rel=1e-12)
+    assert loss.levels(2) == (0.2, 0.9)
+    assert loss.link(raw[:, ::-1]).tolist() == np.sort(raw, axis=1).tolist()

@@ -82,7 +82,8 @@ def derivative_targets(
         label=np.zeros((gradient.size, 0), dtype=np.int32),
         weight=plane,
         sums=sums[:, None],
-        identity=np.zeros((gradient.size, 0)),
+        # Rows of one slope gain nothing when they part, but for what rounding makes of them.
+        identity=np.zeros((gradient.size, 0)) if hessian is not None else gradient[:, None] + 0.0,
         layout=Layout(first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers),
         center=np.zeros(1),
         scale=np.asarray([scale]),

@@ -284,17 +284,18 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         weights = training.weights
         rounds = self._rounds(run, numbers.start)
 
-        def loss() -> float:
-            return exact_mean(self._losses(self.start_ + run.sums, training), weights.whole)
+        def mean(loss: Loss) -> float:
+            return exact_mean(loss.of(self.start_ + run.sums, training.y).loss, weights.whole)
 
         for number in numbers:
             report.begin()
+            judge = self._judge(self.start_ + run.sums, training) if self._keeps_scores else None
             trees.append(next(rounds))
-            if self._keeps_scores:
-                run.scores.append(loss())
+            if judge is not None:
+                run.scores.append(mean(judge))
             stop = run.watch.should_stop(trees[-1], number)
             asked = report.end(
-                metrics=lambda: run.watch.latest() or {"loss": loss()},
+                metrics=lambda: run.watch.latest() or {"loss": mean(self._loss())},
                 attributes=lambda: {"grown_": joined(trees)},
             )
             if stop or asked:
@@ -310,9 +311,9 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         system = system._replace(seed=self._seed)
         return boost(run.training, system, self.start_, run.sums, done)
 
-    def _losses(self, raw: Floats, training: Training) -> Floats:
-        """Return the loss of each row, (N,)."""
-        return self._loss().of(raw, training.y).loss
+    def _judge(self, raw: Floats, training: Training) -> Loss:
+        """Return the loss by which a round that starts from raw predictions (N, K) is judged."""
+        return self._loss()
 
     def _score_factor(self) -> float:
         return 1.0

@@ -245,7 +245,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
 
     def _loss(self) -> Loss:
         loss = REGRESSION[self.loss]
-        return loss._replace(numbers=(float(self.alpha),)) if self.loss == "quantile" else loss
+        # As in scikit-learn, a target that is met lies above the prediction.
+        if self.loss == "quantile":
+            return loss._replace(numbers=(float(self.alpha), 0.0))
+        return loss._replace(numbers=(0.5, 0.0)) if self.loss == "absolute_error" else loss
 
     def _terms(
         self, loss: Loss, weight: NDArray[np.int64] | None
@@ -254,10 +257,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
             return loss.derivatives
         return functools.partial(_huber_terms, loss, float(self.alpha), weight)
 
-    def _losses(self, raw: Floats, training: Training) -> Floats:
+    def _judge(self, raw: Floats, training: Training) -> Loss:
         if self.loss != "huber":
-            return super()._losses(raw, training)
-        return self._terms(self._loss(), training.weights.whole)(raw, training.y).loss
+            return super()._judge(raw, training)
+        return _bounded(self._loss(), float(self.alpha), training.weights.whole, raw, training.y)
 
     def _leaf_rule(self, loss: Loss) -> Leaves:
         if self.loss == "huber":
@@ -272,9 +275,15 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
 def _huber_terms(
     loss: Loss, alpha: float, weight: NDArray[np.int64] | None, raw: Floats, y: Floats
 ) -> Terms:
-    """Derive Huber's loss with the round's own bound, a quantile of |residuals|."""
-    delta = quantile(np.abs(y - raw[:, 0]), weight, alpha)
-    return loss._replace(numbers=(delta,)).of(raw, y)
+    """Derive Huber's loss with the round's own bound."""
+    return _bounded(loss, alpha, weight, raw, y).of(raw, y)
+
+
+def _bounded(
+    loss: Loss, alpha: float, weight: NDArray[np.int64] | None, raw: Floats, y: Floats
+) -> Loss:
+    """Return Huber's loss of a round, whose bound is a quantile of |residuals| before it."""
+    return loss._replace(numbers=(quantile(np.abs(y - raw[:, 0]), weight, alpha),))
 
 
 class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):

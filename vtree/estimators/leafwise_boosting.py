@@ -250,7 +250,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         loss = REGRESSION[self.objective]
         if self.objective == "quantile" and self.alpha >= 1.0:
             raise InputError(f"alpha={self.alpha} is no level of a quantile; it lies below 1")
-        if self.objective in ("quantile", "huber"):
+        if self.objective == "quantile":
+            return loss._replace(numbers=(float(self.alpha), 1.0))
+        if self.objective == "huber":
             return loss._replace(numbers=(float(self.alpha),))
         if self.objective == "tweedie":
             return loss._replace(numbers=(float(self.tweedie_variance_power),))

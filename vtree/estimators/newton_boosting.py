@@ -236,7 +236,7 @@ def regression_loss(model: Any) -> Loss:
     loss = REGRESSION[model.objective]
     if model.objective == "quantile":
         levels = quantile_levels(model.quantile_alpha)
-        return quantiles(levels) if len(levels) > 1 else loss._replace(numbers=levels)
+        return quantiles(levels) if len(levels) > 1 else loss._replace(numbers=(levels[0], 1.0))
     if model.objective == "tweedie":
         return loss._replace(numbers=(float(model.tweedie_variance_power),))
     return loss

@@ -41,7 +41,8 @@ class Loss(NamedTuple):
     """One loss, with what boosting needs of it.
 
     terms: as above, of one raw prediction; None for several classes.
-    numbers: what `terms` takes besides; with `by_column`, one for each raw prediction.
+    numbers: what `terms` takes besides.
+    of_columns: what it takes of each of K raw predictions, where they differ.
     start(y, weight, numbers) -> the raw prediction that is best for all rows; weight (N,) whole
         numbers, or None.
     link: raw prediction → prediction, as columns (N, K).
@@ -58,11 +59,11 @@ class Loss(NamedTuple):
     level: Callable[[tuple[float, ...]], float] | None = None
     curved: bool = True
     unlink: Callable[[float], float] = float
-    by_column: bool = False
+    of_columns: tuple[tuple[float, ...], ...] | None = None
 
     def numbers_of(self, k: int) -> tuple[float, ...]:
         """Return what `terms` takes besides for raw prediction k."""
-        return (self.numbers[k],) if self.by_column else self.numbers
+        return self.numbers if self.of_columns is None else self.of_columns[k]
 
     def levels(self, n_raw: int) -> tuple[float, ...] | None:
         """Return the quantiles of residuals that are best in the leaves of each tree, (K,)."""
@@ -121,7 +122,8 @@ def quantiles(levels: tuple[float, ...]) -> Loss:
     Predictions are sorted, so that no quantile lies above a higher one, which brings them nearer to
     the true ones (Chernozhukov, Fernández-Val and Galichon, 2010).
     """
-    return _ABSOLUTE._replace(numbers=levels, by_column=True, link=_ascending)
+    of_columns = tuple((level, 1.0) for level in levels)
+    return _ABSOLUTE._replace(of_columns=of_columns, link=_ascending)
 
 
 def _ascending(raw: Floats) -> Floats:
@@ -133,7 +135,9 @@ def _same(raw: Floats) -> Floats:
 
 
 _SQUARED = Loss(squared.terms, squared.start, _same, curved=False)
-_ABSOLUTE = Loss(absolute.terms, absolute.start, _same, (0.5,), level=absolute.level, curved=False)
+_ABSOLUTE = Loss(
+    absolute.terms, absolute.start, _same, (0.5, 0.5), level=absolute.level, curved=False
+)
 _HUBER = Loss(absolute.huber_terms, absolute.median, _same, (1.0,), curved=False)
 _POISSON = Loss(
     counts.poisson_terms, counts.start, counts.link, domain="not negative", unlink=counts.unlink

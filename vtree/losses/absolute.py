@@ -12,14 +12,17 @@ from vtree.elementary import choose
 from vtree.losses.exact import quantile
 
 
-def terms(raw: Any, y: Any, alpha: Any) -> Any:
+def terms(raw: Any, y: Any, alpha: Any, below_at_zero: Any) -> Any:
     """Return the derivatives and the pinball loss of level alpha; of ½ half the absolute error.
 
     (y − raw) alpha above raw and (raw − y) (1 − alpha) below; the second derivative counts as 1.
+    Where y is raw, the slope is any between −alpha and 1 − alpha: below_at_zero − alpha. Systems
+    differ here, and it matters, for the start is a quantile, and so the target of a row.
     """
     above = choose(y > raw, y - raw, 0.0 * raw)
     below = choose(y < raw, raw - y, 0.0 * raw)
-    slope = choose(y > raw, 0.0 * raw - alpha, choose(y < raw, 1.0 - alpha + 0.0 * raw, 0.0 * raw))
+    share = choose(y > raw, 0.0 * raw, choose(y < raw, 1.0 + 0.0 * raw, below_at_zero + 0.0 * raw))
+    slope = share - alpha
     return slope, 1.0, above * alpha + below * (1.0 - alpha)
 
 
