@@ -1,9 +1,11 @@
 import numpy as np
 
+import vtree
 from tests.bits import assert_same_bits
+from tests.c45_golden import split_table
 from tests.conftest import Namespace
 from tests.fitting import Setting, fit
-from vtree.predict import leaves, totals
+from vtree.predict import leaves, parts_in_leaves, totals
 
 
 def test_leaves_come_to_the_host_from_any_namespace(xp: Namespace) -> None:
@@ -37,3 +39,17 @@ def test_totals_add_the_values_of_the_leaves(xp: Namespace) -> None:
     for leaf in leaves(forest, X).T:
         expected += forest.value[leaf]
     assert_same_bits(xp.to_numpy(found), expected)
+
+
+def test_rows_without_a_value_rest_in_parts() -> None:
+    X, y, _, _ = split_table("penguins.third")
+    model = vtree.C45Classifier().fit(X, y)
+    values = model._encode(X)
+    row, node, share = parts_in_leaves(model.grown_, values)
+    np.testing.assert_allclose(np.bincount(row, share), np.ones(len(y)), rtol=1e-12)
+    assert (share > 0.0).all() and len(row) > len(y)
+    answer = np.zeros((len(y), 3))
+    np.add.at(answer, row, share[:, None] * model.grown_.value[node])
+    np.testing.assert_allclose(answer, model.predict_proba(X), atol=1e-11)
+    known = ~np.isnan(values).any(axis=1)
+    assert (np.bincount(row)[known] == 1).all()

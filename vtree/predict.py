@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.tree import THRESHOLD, Tree, children
+from vtree.tree import Tree, children
 from vtree_kernels.accumulate import accumulate
+from vtree_kernels.descend import descend
 from vtree_kernels.traverse import traverse
 
 _SHARES = 2.0**40  # to so many parts sums of shares are told apart
@@ -64,59 +65,65 @@ def leaves(tree: Tree, values: Array) -> NDArray[np.int32]:
     return arrays.to_numpy(found)
 
 
-def shares_of_leaves(tree: Tree, values: Array) -> NDArray[np.float64]:
-    """Return what one tree answers (N, K) where a row without a value goes to all branches.
+class Parts(NamedTuple):
+    """Rows where they come to rest, some in several leaves: P parts of them."""
 
-    Each branch counts by its share of the training weight (Quinlan 1993, §3.2). values (N, F) as
-    for `leaves`. Where no branch has any weight, the node itself answers.
+    row: NDArray[np.int64]  # (P,)
+    node: NDArray[np.int64]
+    share: NDArray[np.float64]  # of the row, positive; they add up to 1
+
+    def taken(self, chosen: NDArray[Any]) -> Parts:
+        """Return some parts, by number or mask."""
+        return Parts(self.row[chosen], self.node[chosen], self.share[chosen])
+
+
+def parts_in_leaves(tree: Tree, values: Array) -> Parts:
+    """Return where the rows rest in one tree if those without a value go to all branches.
+
+    Each branch gets its share of the training weight (Quinlan 1993, §3.2). values (N, F) as for
+    `leaves`. Where no branch has any weight, the row stays at the node.
     """
-    resting = leaves(tree, values)[:, 0].astype(np.int64)
-    answer = tree.value[resting]
-    row = np.flatnonzero(tree.first_child[resting] >= 0)
-    if row.size == 0:
-        return answer
-    own = arrays.to_numpy(arrays.namespace(values).take(values, arrays.like(row, values), axis=0))
-    node, source, weight = resting[row], np.arange(row.size), np.ones(row.size)
-    answer[row] = 0.0
-    while node.size:
-        ends = tree.first_child[node] < 0
-        np.add.at(answer, row[source[ends]], weight[ends, None] * tree.value[node[ends]])
-        node, source, weight = node[~ends], source[~ends], weight[~ends]
-        node, source, weight = _one_step(tree, own, node, source, weight, answer, row)
-    # Classes that share alike on paper must not differ by the order in which branches answer.
-    answer[row] = np.rint(answer[row] * _SHARES) / _SHARES
-    return answer
+    node = leaves(tree, values)[:, 0].astype(np.int64)
+    open_parts = Parts(np.arange(node.size), node, np.ones(node.size))
+    ended = []
+    own: Any = None
+    while True:
+        inner = tree.first_child[open_parts.node] >= 0
+        ended.append(open_parts.taken(~inner))
+        if not inner.any():
+            row, node, share = (np.concatenate(each) for each in zip(*ended, strict=True))
+            return Parts(row, node, share)
+        own = arrays.to_numpy(values) if own is None else own
+        stays, spread = _spread(tree, open_parts.taken(inner))
+        ended.append(stays)
+        fields = (tree.feature, tree.kind, tree.threshold, tree.first_child, tree.map_offset)
+        node = descend(own, spread.row, spread.node, *fields, tree.branch_map)
+        open_parts = spread._replace(node=node)
 
 
-def _one_step(
-    tree: Tree,
-    values: NDArray[Any],
-    node: NDArray[np.int64],
-    source: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    answer: NDArray[np.float64],
-    row: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return (node, source, weight) one level down; values[source] are the rows on the way."""
-    x = values[source, tree.feature[node]].astype(np.float64)
-    missing = np.isnan(x)
-    first = tree.first_child[node].astype(np.int64)
-    child = (x > tree.threshold[node]).astype(np.int64)
-    mapped = (tree.kind[node] != THRESHOLD) & ~missing
-    child[mapped] = tree.branch_map[tree.map_offset[node[mapped]] + x[mapped].astype(np.int64) + 1]
-    spread = np.flatnonzero(missing)
-    below = children(tree.first_child, tree.n_children, node[spread])
-    counts = tree.n_children[node[spread]].astype(np.int64)
-    parent = np.repeat(spread, counts)
-    total = np.zeros(node.size)
-    np.add.at(total, parent, tree.weight[below])
-    stays = missing & (total == 0.0)
-    np.add.at(answer, row[source[stays]], weight[stays, None] * tree.value[node[stays]])
-    share = weight[parent] * (tree.weight[below] / np.where(total > 0.0, total, 1.0)[parent])
+def _spread(tree: Tree, parts: Parts) -> tuple[Parts, Parts]:
+    """Return (the parts at nodes whose branches have no weight, the others in all branches)."""
+    below = children(tree.first_child, tree.n_children, parts.node)
+    parent = np.repeat(np.arange(parts.node.size), tree.n_children[parts.node])
+    total = np.bincount(parent, tree.weight[below], parts.node.size)
+    stays = total == 0.0
+    share = parts.share[parent] * (tree.weight[below] / np.where(stays, 1.0, total)[parent])
     some = share > 0.0
-    known = ~missing
     return (
-        np.concatenate([(first + child)[known], below[some]]),
-        np.concatenate([source[known], source[parent[some]]]),
-        np.concatenate([weight[known], share[some]]),
+        parts.taken(stays),
+        Parts(parts.row[parent[some]], below[some], share[some]),
     )
+
+
+def shares_of_leaves(tree: Tree, values: Array) -> NDArray[np.float64]:
+    """Return what one tree answers (N, K) where a row without a value asks all branches."""
+    row, node, share = parts_in_leaves(tree, values)
+    answer = np.zeros((values.shape[0], tree.value.shape[1]))
+    whole = share == 1.0
+    answer[row[whole]] = tree.value[node[whole]]
+    divided = np.flatnonzero(~whole)
+    np.add.at(answer, row[divided], share[divided, None] * tree.value[node[divided]])
+    # Classes that share alike on paper must not differ by the order in which branches answer.
+    several = row[divided]
+    answer[several] = np.rint(answer[several] * _SHARES) / _SHARES
+    return answer

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_predict
 
 import vtree
 from tests.golden_tables import GOLDEN, estimator, rpart_limits, rpart_table
 from tests.samples import classes, columns, reals
 from vtree.errors import InputError, InputTypeError, VTreeError
+from vtree.predict import parts_in_leaves
 from vtree.tree import depth
 
 RPART: dict[str, dict[str, Any]] = json.loads((GOLDEN / "rpart_pruning.json").read_text())
@@ -336,3 +338,60 @@ def test_one_model_on_every_backend() -> None:
         native = vtree.digest(vtree.prune(model, **call))
         with vtree.kernels("reference"):
             assert vtree.digest(vtree.prune(model, **call)) == native
+
+
+def _mixed(n_rows: int, missing: float) -> tuple[Any, Any]:
+    random = np.random.default_rng(4)
+    X = np.column_stack([random.normal(size=n_rows).round(1), random.integers(0, 4, n_rows)])
+    y = ((X[:, 0] > 0) ^ (X[:, 1] == 2) ^ (random.random(n_rows) < 0.1)).astype(int)
+    X[random.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_trees_of_a_cross_validation_of_c45_are_those_of_its_parts(prune: bool) -> None:
+    X, y = _mixed(150, 0.0)
+    model = vtree.C45Classifier(categorical_features=[False, True], prune=prune).fit(X, y)
+    smaller = vtree.prune(model, method="cost_complexity", cv=5, X=X, y=y)
+    wrong = cross_val_predict(model, X, y, cv=5) != y
+    assert smaller.subtrees_.unseen_risks[0] == pytest.approx(wrong.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("reduced_error", {"ties": "prune"}),
+        ("reduced_error", {"ties": "keep"}),
+        ("pre_pruning", {}),
+        ("cost_complexity", {}),
+    ],
+)
+def test_validation_rows_without_a_value_judge_all_branches(
+    method: str, options: dict[str, Any]
+) -> None:
+    X, y = _mixed(300, 0.2)
+    model = vtree.C45Classifier(
+        categorical_features=[False, True], prune=False, min_objects=1, mdl_correction=False
+    ).fit(X[:200], y[:200])
+    pruned = vtree.prune(model, method=method, X_val=X[200:], y_val=y[200:], **options)
+    assert 1 < pruned.get_n_leaves() <= model.get_n_leaves()
+    assert pruned.predicted_errors_.shape == pruned.grown_.weight.shape
+    # Wrong shares of all parts of the rows, at the leaves of one tree and the other.
+    wrong = []
+    for each in (model, pruned):
+        row, node, share = parts_in_leaves(each.grown_, X[200:])
+        wrong.append(share[each.grown_.value[node].argmax(axis=1) != y[200:][row]].sum())
+    # A tree that stops growing too early may be worse.
+    assert wrong[1] <= wrong[0] + 1e-9 or method == "pre_pruning"
+    if method == "reduced_error":
+        assert pruned.get_n_leaves() < model.get_n_leaves()
+
+
+def test_a_leaf_in_place_of_a_split_by_the_parts_of_a_row() -> None:
+    # x splits 6 rows against 2; the only validation row lacks x and is of class 1: the split is
+    # wrong by 6/8 of it, a leaf by all of it.
+    X, y = np.repeat([[0.0], [1.0]], [6, 2], axis=0), np.repeat([0, 1], [6, 2])
+    model = vtree.C45Classifier(categorical_features=[True], prune=False).fit(X, y)
+    for label, leaves in ((1, 2), (0, 1)):
+        pruned = vtree.prune(model, method="reduced_error", X_val=[[np.nan]], y_val=[label])
+        assert pruned.get_n_leaves() == leaves

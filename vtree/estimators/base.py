@@ -34,7 +34,7 @@ from vtree.estimators.limits import (
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow, level_order
-from vtree.predict import leaves
+from vtree.predict import Parts, leaves
 from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.routing import Router, by_branch, by_value
 from vtree.sampling import Draw
@@ -316,6 +316,14 @@ class TreeEstimator(TableEstimator):
         """Return the node where each encoded row comes to rest in one tree, (N,)."""
         found = leaves(tree, values) if rules is None else come_to_rest(tree, rules, values)
         return found[:, 0]
+
+    def _follow_pruning(self) -> None:
+        """Bring fitted attributes in line with `grown_`, which `vtree.prune` made smaller."""
+
+    def _parts(self, tree: Tree, rules: Rules | None, values: Array) -> Parts:
+        """Return the same where rows may come to rest in parts, in several leaves."""
+        node = self._rest(tree, rules, values).astype(np.int64)
+        return Parts(np.arange(node.size), node, np.ones(node.size))
 
     def apply(self, X: Any, check_input: bool = True) -> Array:
         """Return the number of the leaf that each row comes to, (N,) int64."""

@@ -20,13 +20,13 @@ from vtree.estimators.information_tree import InformationTree, column_name
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.gain_ratio import InformationSearch, Merging
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.pruning.collapsing import collapsed
+from vtree.pruning.collapsing import collapsed, training_errors
 from vtree.pruning.error_based import added_errors, check_confidence
 from vtree.pruning.raising import as_tree, prune_by_errors
 from vtree.pruning.rerouting import Rows
 from vtree.tables import Schema
 from vtree.targets import Targets
-from vtree.tree import Tree
+from vtree.tree import Tree, sum_upward
 from vtree_kernels.entropy_cuts.reference import TOLERANCE
 
 Floats = NDArray[np.float64]
@@ -170,7 +170,7 @@ class C45Classifier(InformationTree):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         check_confidence(self.confidence)
         data = super()._prepare(X, y, sample_weight)
-        self._costs = self._read_costs(len(data.schema.levels))
+        self._read_costs(len(data.schema.levels))
         return data
 
     def _read_costs(self, n_features: int) -> Floats:
@@ -196,9 +196,9 @@ class C45Classifier(InformationTree):
             )
         return costs
 
-    def _worth(self) -> Worth:
+    def _worth(self, n_features: int) -> Worth:
         if self.criterion in _OF_COST:
-            return _OF_COST[self.criterion](self._costs, float(self.cost_exponent))
+            return _OF_COST[self.criterion](self._read_costs(n_features), float(self.cost_exponent))
         if self.criterion == "gain":
             return information.plain_gain
         return information.gain_ratio if self.reference == "r8" else information.positive_ratio
@@ -232,7 +232,6 @@ class C45Classifier(InformationTree):
                 )
 
     def _pruned(self, tree: Tree, data: Prepared, targets: Targets, whole: Integers | None) -> Tree:
-        del self._costs
         if self.collapse:
             tree = collapsed(tree, upward=self.reference == "r8")
         values = arrays.to_numpy(data.values)
@@ -251,6 +250,14 @@ class C45Classifier(InformationTree):
         )
         tree, self.predicted_errors_ = as_tree(tree, found, rows)
         return tree
+
+    def _follow_pruning(self) -> None:
+        tree = self.grown_
+        errors = training_errors(tree)
+        added = added_errors(float(self.confidence), self.reference)(tree.weight, errors)
+        self.predicted_errors_ = sum_upward(
+            tree, np.where(tree.first_child < 0, errors + added, 0.0)
+        )
 
     def to_rules(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return a `RuleListClassifier` with this tree's parameters, fitted on the same rows.

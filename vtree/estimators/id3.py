@@ -99,7 +99,7 @@ class ID3Classifier(InformationTree):
 
     min_objects = 0.0
 
-    def _worth(self) -> Worth:
+    def _worth(self, n_features: int) -> Worth:
         return gain_above(float(self.min_gain))
 
     def _most_levels(self) -> int | None:

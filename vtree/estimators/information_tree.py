@@ -24,11 +24,11 @@ from vtree.finish import finish
 from vtree.fractions import ByWeight, divisible
 from vtree.gain_ratio import InformationSearch
 from vtree.growth import Plan, Stops, grow
-from vtree.predict import shares_of_leaves
+from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
 from vtree.routing import by_branch
 from vtree.tables import Schema
-from vtree.targets import Targets, class_targets
-from vtree.tree import Tree, children, depth, levels, parents
+from vtree.targets import Targets, class_targets, repeated
+from vtree.tree import Tree, children, depth, joined, levels, parents
 from vtree_kernels import threads
 from vtree_kernels.scan import Limits
 
@@ -61,7 +61,7 @@ class InformationTree(ClassifierMixin, TreeEstimator):
     ccp_alpha = 0.0
     min_objects: float = 1.0
 
-    def _worth(self) -> Worth:
+    def _worth(self, n_features: int) -> Worth:
         """Return how attributes are compared."""
         raise NotImplementedError
 
@@ -97,14 +97,19 @@ class InformationTree(ClassifierMixin, TreeEstimator):
             criterion=ENTROPY,
             layout=targets.layout,
             unit=targets.weight_unit,
-            worth=self._worth(),
+            worth=self._worth(averaged.size),
             averaged=averaged,
             min_weight=float(self.min_objects),
             corrected=False,
         )
 
     def _grow(self, data: Prepared, roots: list[Integers] | None = None) -> Tree:
-        """Bin, grow, finish and prune."""
+        """Bin, grow, finish and prune a tree, or one after another for each root's rows."""
+        if roots is None:
+            return self._grow_one(data)
+        return joined([self._grow_one(part_of(data, rows)) for rows in roots])
+
+    def _grow_one(self, data: Prepared) -> Tree:
         bins = self._bin(data)
         xp = arrays.namespace(data.values)
         targets, router, whole = data.targets, by_branch, None
@@ -120,7 +125,7 @@ class InformationTree(ClassifierMixin, TreeEstimator):
             self.histogram_budget,
             router,
         )
-        grown, rows, branch_map = grow(bins, targets, plan, roots=roots)
+        grown, rows, branch_map = grow(bins, targets, plan)
         tree = finish(grown, rows, branch_map, targets, ENTROPY)
         return described(self._pruned(tree, data, targets, whole))
 
@@ -133,6 +138,9 @@ class InformationTree(ClassifierMixin, TreeEstimator):
 
     def _class_counts(self) -> Integers:
         return np.asarray([self.n_classes_], dtype=np.int64)
+
+    def _parts(self, tree: Tree, rules: Any, values: Array) -> Parts:
+        return parts_in_leaves(tree, values)
 
     def _class_shares(self, X: Any) -> Floats:
         with threads(thread_count(self.n_jobs)), working(self.device, X):
@@ -183,6 +191,15 @@ class InformationTree(ClassifierMixin, TreeEstimator):
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
         """Raise InputError: `vtree.prune` prunes these trees by cost-complexity, too."""
         raise InputError("use vtree.prune(model, ...), which prunes these trees, too")
+
+
+def part_of(data: Prepared, rows: Integers) -> Prepared:
+    """Return some rows of a training set, which keep their weight."""
+    xp = arrays.namespace(data.values)
+    values = xp.take(data.values, arrays.like(rows, data.values), axis=0)
+    own = repeated(data.targets, rows, None)
+    weight = float(rows.size) if own.weight is None else float(own.weight.sum() * own.weight_unit)
+    return data._replace(values=values, targets=own, n_rows=rows.size, total_weight=weight)
 
 
 def _one_column(y: Any, owner: str) -> NDArray[Any]:

@@ -133,6 +133,7 @@ def prune(
     pruned.grown_ = _METHODS[method].prune(pruned, unseen, **given)
     if model.surrogates_ is not None:
         pruned.surrogates_ = follow(model.surrogates_, model.grown_, pruned.grown_)
+    pruned._follow_pruning()
     return pruned
 
 

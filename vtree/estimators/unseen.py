@@ -36,7 +36,7 @@ Integers = NDArray[np.int64]
 
 
 class Unseen(NamedTuple):
-    """N rows and where they come to rest in a tree."""
+    """N rows, or parts of them, and where they come to rest in a tree."""
 
     leaf: Integers  # (N,)
     y: NDArray[Any]  # (N, outputs) class numbers, or real targets
@@ -47,10 +47,13 @@ def read_unseen(model: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> Uns
     """Read validation rows; see `vtree.prune` for what may be wrong with them."""
     is_classifier = hasattr(model, "classes_")
     columns = as_columns(y, numeric=not is_classifier)
-    leaf = model._leaves(X).astype(np.int64)
+    with threads(thread_count(model.n_jobs)), working(model.device, X):
+        values = model._encode(X)
+        row, leaf, share = model._parts(model.grown_, model.surrogates_, values)
+    n_rows = int(values.shape[0])
     with own_errors("X_val and y_val"):
-        check_consistent_length(leaf, columns)
-    weight = row_weights(sample_weight, None, columns, leaf.size)
+        check_consistent_length(np.empty(n_rows), columns)
+    weight = row_weights(sample_weight, None, columns, n_rows)
     if is_classifier:
         codes = codes_of(columns, _classes(model), "y_val")
         weight = weight_like_training(model, columns, weight)
@@ -59,9 +62,9 @@ def read_unseen(model: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> Uns
         raise InputError(
             f"y_val has {columns.shape[1]} columns, but the model was fitted to {model.n_outputs_}"
         )
-    own = np.ones(leaf.size) if weight is None else weight
-    rows = np.flatnonzero(own > 0.0)
-    return Unseen(leaf[rows], columns[rows], own[rows])
+    own = share if weight is None else share * weight[row]
+    some = np.flatnonzero(own > 0.0)
+    return Unseen(leaf[some], columns[row[some]], own[some])
 
 
 def unseen_losses(model: TreeEstimator, unseen: Unseen) -> Losses:
@@ -129,8 +132,8 @@ def parts_of(
             tree = collapse(one, one.first_child >= 0)
             values = xp.take(data.values, arrays.like(test, data.values), axis=0)
             own = None if rules is None else follow(rules, one, tree)
-            leaf = twin._rest(tree, own, values).astype(np.int64)
-            parts.append(Part(tree, own_losses(twin, tree), leaf, test))
+            rest = twin._parts(tree, own, values)
+            parts.append(Part(tree, own_losses(twin, tree), rest.node, test[rest.row], rest.share))
     true = data.targets.identity
     return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, _weight(twin, data)
 

@@ -49,6 +49,7 @@ class Part(NamedTuple):
     losses: Losses  # of its training rows
     leaf: Integers  # (n,) where the unseen rows come to rest
     rows: Integers  # (n,) their numbers
+    share: Floats | float = 1.0  # (n,) of a row that rests here, where rows rest in parts
 
 
 def judge(
@@ -86,7 +87,7 @@ def judge(
         answering = _answering(part, between / total)
         own = [loss(part.rows, part.tree.value[nodes[part.leaf]]) for nodes in answering]
         found.append(np.stack(own, axis=1))
-        weights.append(weight[part.rows])
+        weights.append(weight[part.rows] * part.share)
     each, w = np.concatenate(found), np.concatenate(weights)[:, None]
     unseen = float(w.sum())
     sums, squares = exact_sums(each * w), exact_sums(each * each * w)
