@@ -70,6 +70,58 @@ def _add_feature(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled l
                 divided[way, b] |= both[way]
 
 
+@numba.njit(cache=True, nogil=True)
+def _add_single(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0915  (one compiled loop)
+    worth, size, divided, hist, total, learn, judge, shrink, plane, g
+):
+    """Do it for thresholds and one output, all in registers: 8 ns a candidate instead of 32."""
+    weight, first = plane[0], plane[1]
+    ways = 2 if np.any(hist[:, g, 0, 0] > 0) else 1
+    here, length, both = np.zeros(2), np.zeros(2), np.zeros(2, np.bool_)
+    for q in range(learn.size):
+        cells, other = hist[learn[q], g], hist[judge[q], g]
+        w_all, s_all = total[learn[q], weight], total[learn[q], first]
+        m_all, t_all = total[judge[q], weight], total[judge[q], first]
+        n_all = total[judge[q], 0]
+        if n_all == 0:
+            continue  # nobody judges, and zeros change nothing
+        alike = cells[0, 0] == 0 and other[0, 0] == 0
+        n, w, s, m, t = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        for b in range(1, hist.shape[2]):
+            # Without a row the candidate is the one before.
+            if b == 1 or cells[b, 0] > 0 or other[b, 0] > 0:
+                n, w, s = n + other[b, 0], w + cells[b, weight], s + cells[b, first]
+                m, t = m + other[b, weight], t + other[b, first]
+                for way in range(ways):
+                    if way == 1 and alike:
+                        here[1], length[1], both[1] = here[0], length[0], both[0]
+                        continue
+                    rows, w_left, s_left = n, w, s
+                    m_left, t_left = m, t
+                    if way == 1:
+                        rows, w_left, s_left = (
+                            n + other[0, 0],
+                            w + cells[0, weight],
+                            s + cells[0, first],
+                        )
+                        m_left, t_left = m + other[0, weight], t + other[0, first]
+                    w_right = w_all - w_left
+                    v_left, v_right = 0.0, 0.0
+                    if w_left > 0:
+                        v_left = np.float64(s_left) / (np.float64(w_left) + shrink)
+                    if w_right > 0:
+                        v_right = np.float64(s_all - s_left) / (np.float64(w_right) + shrink)
+                    here[way] = v_left * np.float64(t_left) + v_right * np.float64(t_all - t_left)
+                    length[way] = v_left * v_left * np.float64(m_left) + (
+                        v_right * v_right * np.float64(m_all - m_left)
+                    )
+                    both[way] = 0 < rows < n_all
+            for way in range(ways):
+                worth[way, b] += here[way]
+                size[way, b] += length[way]
+                divided[way, b] |= both[way]
+
+
 def joint(
     hist: NDArray[np.int64],
     total: NDArray[np.int64],
@@ -85,8 +137,11 @@ def joint(
     plane = (layout.weight, layout.first, layout.outputs)
 
     def feature(g: int) -> None:
-        own = (worth[g], size[g], divided[g])
-        _add_feature(*own, hist, total, learn, judge, float(shrink), one_hot, plane, g)
+        given = (worth[g], size[g], divided[g], hist, total, learn, judge, float(shrink))
+        if one_hot or layout.outputs > 1:
+            _add_feature(*given, one_hot, plane, g)
+        else:
+            _add_single(*given, plane, g)
 
     work = learn.size * hist.shape[1] * hist.shape[2] * 8
     _threads.run(feature, hist.shape[1], work=work)
