@@ -1,6 +1,6 @@
 import numpy as np
 
-from vtree.ensembles.row_draws import drawn, row_factors
+from vtree.ensembles.row_draws import Chance, drawn, row_factors
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Terms
 
@@ -33,22 +33,26 @@ def test_goss_keeps_the_largest_and_weighs_the_others() -> None:
     np.testing.assert_allclose(found.factor[others], 8.0)
 
 
+def _chance(temperature: float, subsample: float, number: int, n_rows: int) -> Chance:
+    found = row_factors(temperature, subsample, 1, number, n_rows)
+    assert found is not None
+    return found
+
+
 def test_the_bayesian_bootstrap_is_exponential() -> None:
     assert row_factors(0.0, 1.0, 1, 0, 5) is None
-    factor = row_factors(1.0, 1.0, 1, 0, 50_000)
-    assert factor is not None
+    factor, rounding = _chance(1.0, 1.0, 0, 50_000)
     assert factor.min() > 0.0
     np.testing.assert_allclose([factor.mean(), factor.std()], 1.0, atol=0.03)
     assert abs((factor > 2.0).mean() - np.exp(-2.0)) < 0.005
-    flat, other = row_factors(0.5, 1.0, 1, 0, 50_000), row_factors(1.0, 1.0, 1, 1, 50_000)
-    assert flat is not None
-    assert other is not None
+    flat = _chance(0.5, 1.0, 0, 50_000).factor
     np.testing.assert_allclose(flat, np.sqrt(factor), rtol=1e-12)
-    assert not np.array_equal(factor, other)
+    assert not np.array_equal(factor, _chance(1.0, 1.0, 1, 50_000).factor)
+    assert 0.0 <= rounding.min() < rounding.max() < 1.0
+    assert abs(np.corrcoef(factor, rounding)[0, 1]) < 0.02
 
 
 def test_a_share_of_the_rows_counts_or_does_not() -> None:
-    factor = row_factors(0.0, 0.3, 1, 0, 1_000)
-    assert factor is not None
+    factor = _chance(0.0, 0.3, 0, 1_000).factor
     assert set(factor.tolist()) == {0.0, 1.0}
     assert 250 < factor.sum() < 350

@@ -22,17 +22,17 @@ from vtree.elementary import exp
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold, Folds
-from vtree.ensembles.row_draws import row_factors
+from vtree.ensembles.row_draws import Chance, row_factors
+from vtree.ensembles.structure import structure_targets
 from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, leaf_steps
 from vtree.finish import assembled
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow
-from vtree.losses import Terms, exact_mean, whole_numbers
+from vtree.losses import Terms, exact_mean
 from vtree.sampling import Columns
 from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets
 from vtree.tree import Tree, canonical
-from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -86,10 +86,10 @@ def _shaped(
 ) -> tuple[Tree, Integers | None]:
     """Return (a tree that answers nothing yet, the leaf of each row where growth has told)."""
     chance = (ordered.temperature, ordered.subsample, ordered.seed, number)
-    factor = row_factors(*chance, training.y.size)
-    if factor is not None and not fold.whole:
-        factor = factor[fold.rows]
-    targets = _targets(terms.gradient, factor, _own_weights(training, fold))
+    drawn = row_factors(*chance, training.y.size)
+    if drawn is not None and not fold.whole:
+        drawn = Chance(*(own[fold.rows] for own in drawn))
+    targets = structure_targets(terms.gradient, drawn, _own_weights(training, fold))
     plan = _plan(ordered, targets, training, fold, terms, number)
     roots = fold.roots()
     keys = np.full(len(roots), draws.mix(draws.TREE, ordered.seed, number))
@@ -144,34 +144,6 @@ def _own_weights(training: Training, fold: Fold) -> Weights:
     if fold.whole or whole is None:
         return training.weights
     return training.weights._replace(whole=whole[fold.rows])
-
-
-def _targets(gradient: Floats, factor: Floats | None, weights: Weights) -> Targets:
-    """Return the statistics of E entries: counts, weights where they differ, and −Σ w g.
-
-    gradient (E, K); factor (E,): what chance multiplies the weights by.
-    """
-    n_entries, n_raw = gradient.shape
-    moved = -gradient if factor is None else -gradient * factor[:, None]
-    tiled = None if weights.whole is None else np.tile(weights.whole, n_raw)
-    flat = np.ascontiguousarray(moved.T).reshape(-1)
-    sums, unit = whole_numbers(flat, tiled, weights.n_rows, weights.total)
-    plane, weight_unit = weights.whole, weights.unit
-    if factor is not None:
-        plane, own = whole_numbers(factor, weights.whole, weights.n_rows, weights.total)
-        weight_unit = own * weights.unit
-    first = 1 if plane is None else 2
-    scale = unit * weights.unit / weight_unit
-    return Targets(
-        label=np.zeros((n_entries, 0), dtype=np.int32),
-        weight=plane,
-        sums=np.ascontiguousarray(sums.reshape(n_raw, n_entries).T),
-        identity=np.zeros((n_entries, 0)),
-        layout=Layout(first - 1, first, n_raw, 1, first, 0.0, scale, (1.0,) * n_raw),
-        center=np.zeros(n_raw),
-        scale=np.full(n_raw, scale),
-        weight_unit=weight_unit,
-    )
 
 
 def _plan(

@@ -36,10 +36,17 @@ def drawn(system: System, terms: Terms, number: int) -> Drawn:
     return Drawn(np.flatnonzero(chance <= max(system.subsample, float(chance.min()))))
 
 
+class Chance(NamedTuple):
+    """What a round draws for each of N rows."""
+
+    factor: Floats  # (N,) what its weight is multiplied by
+    rounding: Floats  # (N,) uniform in [0, 1), for whole numbers of few digits
+
+
 def row_factors(
     temperature: float, subsample: float, seed: int, number: int, n_rows: int
-) -> Floats | None:
-    """Return what round `number` multiplies the rows' weights by, (N,), None for ones.
+) -> Chance | None:
+    """Return what round `number` draws, None where it leaves all rows as they are.
 
     (−log u)^temperature with u uniform is the Bayesian bootstrap (Rubin 1981), of which a
     temperature of 0 is none; a share of the rows is drawn where `subsample` is below 1.
@@ -47,10 +54,12 @@ def row_factors(
     if temperature == 0.0 and subsample >= 1.0:
         return None
     chance = draws.uniform(draws.BOOTSTRAP, seed, number, np.arange(n_rows))
+    rounding = chance * 2.0**24
+    rounding -= np.floor(rounding)  # its later digits know nothing of the first
     if subsample < 1.0:
-        return (chance <= max(subsample, float(chance.min()))).astype(np.float64)
-    factor: Floats = elementwise(chance, (), (temperature,), _bayesian, 1)[0]
-    return factor
+        drawn = chance <= max(subsample, float(chance.min()))
+        return Chance(drawn.astype(np.float64), rounding)
+    return Chance(elementwise(chance, (), (temperature,), _bayesian, 1)[0], rounding)
 
 
 def _bayesian(chance: Any, temperature: Any) -> Any:
