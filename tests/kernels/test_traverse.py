@@ -9,7 +9,7 @@ from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from vtree_kernels._threads import threads
-from vtree_kernels.traverse import traverse
+from vtree_kernels.traverse import cpu, traverse
 
 N_LEVELS = 6
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -5e-324, 1.7e308, 0.5, 1.0]
@@ -120,6 +120,62 @@ def test_rows_that_go_down_together_end_where_they_would_alone(
 ) -> None:
     nodes, values = _thresholds_only(n_trees, n_splits), _values(n_rows, dtype)
     assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, nodes))
+
+
+def _symmetric(n_trees: int, n_levels: int) -> list[NDArray[Any]]:
+    """Draw trees with one question a level, to numbers or level numbers."""
+    draw = np.random.default_rng(n_levels)
+    inner = 2**n_levels - 1
+    level = np.concatenate([np.full(2**n, n) for n in range(n_levels)]).astype(np.int64)
+    size = 2 * inner + 1
+    trees = []
+    for tree in range(n_trees):
+        feature, missing = draw.integers(3, size=n_levels), draw.integers(0, 2, n_levels)
+        threshold = draw.choice(SPECIAL[1:], n_levels)
+        leaf = np.full(inner + 1, -1)
+        below = tree * size + 1 + 2 * np.arange(inner)
+        questions = (feature[level], threshold[level], below, missing[level])
+        trees.append([np.concatenate([own, leaf]) for own in questions])
+    columns = [np.concatenate(own) for own in zip(*trees, strict=True)]
+    dtypes = (np.int32, np.float64, np.int32, np.int32)
+    joined = [own.astype(dtype) for own, dtype in zip(columns, dtypes, strict=True)]
+    feature, threshold, first_child, missing_child = joined
+    root = (np.arange(n_trees) * size).astype(np.int32)
+    nothing = (np.full(feature.size, -1), np.empty(0, dtype=np.uint8))
+    kind = np.zeros(feature.size, np.int8)
+    return [root, feature, kind, threshold, first_child, missing_child, *nothing]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_levels", [1, 3, 6])
+def test_symmetric_trees_are_asked_level_by_level(n_levels: int, dtype: Any) -> None:
+    nodes, values = _symmetric(9, n_levels), _values(1001, dtype)
+    prepared = cpu.prepared(values, *nodes)
+    assert prepared.levels.tolist() == [n_levels] * 9
+    expected = _definition(values, tuple(nodes))
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), expected)
+
+
+@pytest.mark.parametrize("field", [1, 2, 3, 4, 5])
+def test_almost_symmetric_trees_are_not_taken_for_it(field: int) -> None:
+    nodes, values = _symmetric(4, 3), _values(300)
+    other = nodes[field].copy()
+    node = int(nodes[0][1]) + 6  # the last node of the last level that asks
+    other[node] = {2: 1, 3: 0.25, 4: other[node] - 4}.get(field, (other[node] + 1) % 2)
+    nodes[field] = other
+    if field == 2:  # by a map of the levels
+        nodes[1][node], nodes[6][node] = 2, 0
+        nodes[7] = np.arange(N_LEVELS + 1, dtype=np.uint8) % 2
+    prepared = cpu.prepared(values, *nodes)
+    assert prepared.levels.tolist() == [3, -1, 3, 3]
+    expected = _definition(values, tuple(nodes))
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), expected)
+
+
+def test_few_questions_to_a_wide_table_are_asked_node_by_node() -> None:
+    nodes, values = _symmetric(1, 2), np.tile(_values(50), (1, 4))
+    assert cpu.prepared(values, *nodes).levels.tolist() == [-1]
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, tuple(nodes)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

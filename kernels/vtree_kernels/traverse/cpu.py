@@ -3,7 +3,8 @@
 A row's way down a tree is a chain of loads, each waiting for the one before. Eight rows at a time
 go down together, so that eight chains are under way: 8.9 ns a level become 1. For that a leaf is
 its own child, and all rows take as many steps as the tree is deep, or until none moves any more.
-Trees with branch maps, or whose missing values stay at a node, are walked row by row.
+Trees with branch maps, or whose missing values stay at a node, are walked row by row; symmetric
+ones are asked level by level.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels.traverse.levels import count_levels, leaves_by_level
 
 BLOCK = 512  # rows; with their 28 float32 they lie in the L2 cache while all trees pass over them
 TOGETHER = 8  # rows that go down a tree together
@@ -35,6 +37,7 @@ class Nodes(NamedTuple):
     next: NDArray[np.int32]  # (M,) the first child, at leaves the leaf itself
     cut: NDArray[np.float64]  # (M,) the threshold, ∞ at leaves
     depth: NDArray[np.int64]  # (T,) of trees whose rows may go down together, −1 of others
+    levels: NDArray[np.int64]  # (T,) of symmetric trees, −1 of others
 
 
 @numba.njit(cache=True, nogil=True)
@@ -131,8 +134,15 @@ def descend(values, root, nodes):  # type: ignore[no-untyped-def]
     width = values.shape[1]
     flat = values.reshape(-1)
     plain, column, next, cut, depth = nodes[:7], nodes[7], nodes[8], nodes[9], nodes[10]
+    levels = nodes[11]
+    columns = np.empty((0, 0), values.dtype)
+    if np.any(levels > 0):
+        columns = values.T.copy()
     for t in range(root.size):
         done = 0
+        if levels[t] > 0:
+            leaves_by_level(out[t], columns, np.int64(root[t]), levels[t], column, cut)
+            continue
         if depth[t] >= 0:
             done = _together(out[t], flat, width, root[t], depth[t], column, next, cut)
         _walk(out[t], done, values, root[t], plain)
@@ -161,7 +171,22 @@ def prepared(
     else:
         _loops(column, next, cut, depth, root, feature, kind, threshold, first_child, missing_child)
     plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
-    return Nodes(*plain, column, next, cut, depth)
+    levels = np.full(root.size, -1)
+    if depth.max(initial=-1) > 0:
+        _find_symmetric(levels, root, *plain[:2], first_child, missing_child, column, next, cut)
+        # Columns have to be laid side by side for it: not for few questions to a wide table.
+        if levels[levels > 0].sum() < values.shape[1]:
+            levels[:] = -1
+    return Nodes(*plain, column, next, cut, depth, levels)
+
+
+@numba.njit(cache=True, nogil=True)
+def _find_symmetric(  # type: ignore[no-untyped-def]
+    levels, root, feature, kind, first_child, missing_child, column, next, cut
+):
+    for t in range(root.size):
+        tree = (feature, kind, first_child, missing_child, column, next, cut)
+        levels[t] = count_levels(np.int64(root[t]), *tree)
 
 
 @numba.njit(cache=True, nogil=True)
