@@ -17,10 +17,14 @@ def _add(total, values, root, nodes, value, column):  # type: ignore[no-untyped-
     leaf = descend(values, root, nodes)
     n_values = value.shape[1]
     for t in range(root.size):
-        first = column[t]
-        for i in range(values.shape[0]):
+        first, own = column[t], leaf[t]
+        if n_values == 1:
+            for i in range(own.size):
+                total[i, first] += value[np.uint64(own[i]), 0]
+            continue
+        for i in range(own.size):
             for v in range(n_values):
-                total[i, first + v] += value[leaf[t, i], v]
+                total[i, first + v] += value[np.uint64(own[i]), v]
 
 
 def accumulate(
