@@ -18,7 +18,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What a draw is for; a new purpose takes a new number.
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
-PERMUTATION, BOOTSTRAP, SCORE = 7, 8, 9
+PERMUTATION, BOOTSTRAP, SCORE, SHUFFLE = 7, 8, 9, 10
 
 
 def mix(*words: Any) -> Words:

@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
 from vtree.arrays import Array
+from vtree.errors import InputError
 from vtree.estimators.base import Prepared, TreeEstimator
 from vtree.estimators.decision_tree import DecisionTreeClassifier
 from vtree.estimators.devices import answer
-from vtree.estimators.forest import ForestEstimator
+from vtree.estimators.forest_analysis import ForestAnalysis
 from vtree.estimators.targets import row_weights
 from vtree.tree import Tree
 
@@ -28,7 +29,7 @@ VOTING: dict[str, list[Any]] = {
 }
 
 
-class ForestClassifier(ClassifierMixin, ForestEstimator):
+class ForestClassifier(ClassifierMixin, ForestAnalysis):
     """Base of forests that vote on classes."""
 
     _tree_class = DecisionTreeClassifier
@@ -97,6 +98,22 @@ class ForestClassifier(ClassifierMixin, ForestEstimator):
         labels = self._labels(self._split(mean[known]))
         truth = columns[known, 0] if columns.shape[1] == 1 else columns[known]
         self.oob_score_ = (score or accuracy_score)(truth, labels)
+
+    def _loss_of_rows(self, columns: NDArray[Any]) -> Any:
+        codes = []
+        for own, column in zip(self._outputs(), columns.T, strict=True):
+            code = np.minimum(np.searchsorted(own, column), own.size - 1)
+            if not (own[code] == column).all():
+                raise InputError("y holds classes that fit did not see")
+            codes.append(code)
+
+        def wrong(value: Floats, rows: Integers) -> Floats:
+            chosen = [np.argmax(share, axis=1) for share in self._split(value)]
+            missed = [own != code[rows] for own, code in zip(chosen, codes, strict=True)]
+            share: Floats = np.mean(missed, axis=0)
+            return share
+
+        return wrong
 
     def _labels(self, shares: list[Floats]) -> NDArray[Any]:
         chosen = [

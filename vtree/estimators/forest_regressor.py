@@ -15,10 +15,11 @@ from vtree.errors import InputError
 from vtree.estimators.base import Prepared
 from vtree.estimators.decision_tree import DecisionTreeRegressor
 from vtree.estimators.devices import answer
-from vtree.estimators.forest import ForestEstimator
+from vtree.estimators.forest_analysis import ForestAnalysis
 from vtree.targets import real_targets
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def warn_of_friedman(criterion: Any) -> None:
@@ -32,7 +33,7 @@ def warn_of_friedman(criterion: Any) -> None:
         )
 
 
-class ForestRegressor(RegressorMixin, ForestEstimator):
+class ForestRegressor(RegressorMixin, ForestAnalysis):
     """Base of forests that average numbers."""
 
     _tree_class = DecisionTreeRegressor
@@ -65,6 +66,13 @@ class ForestRegressor(RegressorMixin, ForestEstimator):
         known = ~np.isnan(mean[:, 0])
         truth = columns[known, 0] if single else columns[known]
         self.oob_score_ = (score or r2_score)(truth, self.oob_prediction_[known])
+
+    def _loss_of_rows(self, columns: NDArray[Any]) -> Any:
+        def squared(value: Floats, rows: Integers) -> Floats:
+            loss: Floats = ((value - columns[rows]) ** 2).mean(axis=1)
+            return loss
+
+        return squared
 
     def predict(self, X: Any) -> Array:
         """Return the mean of what the trees predict, (N,) or (N, outputs)."""

@@ -42,6 +42,7 @@ _HOME = {
     "NewtonBoostingRegressor": "vtree.estimators.newton_boosting",
     "OrderedBoostingClassifier": "vtree.estimators.ordered_boosting",
     "OrderedBoostingRegressor": "vtree.estimators.ordered_boosting",
+    "QuantileForestRegressor": "vtree.estimators.quantile_forest",
     "RandomTreesEmbedding": "vtree.estimators.random_trees_embedding",
     "RandomForestClassifier": "vtree.estimators.random_forest",
     "RandomForestRegressor": "vtree.estimators.random_forest",
