@@ -66,9 +66,10 @@ def weighted_quantiles(weights: sparse.csr_matrix, y: Floats, levels: Floats) ->
 
 
 def proximities(ours: sparse.csr_matrix, theirs: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    """Return the share of trees in which two rows come to one leaf, (N, R), the `most` largest a row.
+    """Return in what share of the trees two rows come to one leaf, (N, R).
 
-    ours (N, M), theirs (R, M): as `leaf_columns` says. Of equal shares those of the first rows stay.
+    ours (N, M), theirs (R, M): as `leaf_columns` says. The `most` largest of a row are kept, of
+    equal ones the first.
     """
     n_trees = int(ours[0].sum())
     parts = []

@@ -106,6 +106,11 @@ class QuantileForestRegressor(RandomForestRegressor):
             times = np.repeat(own[:, None], self.seeds_.size, axis=1)
         return leaf_columns(node, n_nodes) @ shares_of_rows(self._node, times, n_nodes)
 
+    def __sklearn_tags__(self) -> Any:  # noqa: D105
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header, extra = super()._more_to_save()
         return header, {**extra, "target": self._target, "row": self._row, "node": self._node}
