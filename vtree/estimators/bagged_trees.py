@@ -148,19 +148,19 @@ class BaggedTrees:
             raise ParameterError(f"max_features must be <= n_features, {n_features}, not {width}")
         size = sample_size(n_rows, self.max_samples, weight)
         if not self.bootstrap:
-            if size > n_rows:
-                raise ParameterError(
-                    f"Effective max_samples={size} must be <= n_samples={n_rows} to be able to "
-                    "sample without replacement."
-                )
             if weight is not None:
                 warnings.warn(
                     f"When fitting {type(self).__name__} with sample_weight it is recommended to "
                     "use bootstrap=True, got False.",
                     stacklevel=4,
                 )
-                # A row without weight is no row to draw.
-                size = min(size, int(np.count_nonzero(weight)))
+            if size > n_rows:
+                raise ParameterError(
+                    f"Effective max_samples={size} must be <= n_samples={n_rows} to be able to "
+                    "sample without replacement."
+                )
+            # A row without weight is no row to draw.
+            size = size if weight is None else min(size, int(np.count_nonzero(weight)))
         self._n_samples, self._max_samples, self._max_features = n_rows, size, width
         self._sample_weight = weight
 
