@@ -35,9 +35,11 @@ from vtree.histogram import (
     rows_of,
 )
 from vtree.purity import impure
-from vtree.routing import Data, Router, by_branch
+from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
+from vtree.subtrees import few_rows, rule_of, with_subtrees
 from vtree.targets import Targets
+from vtree_kernels.subtree import Rule, subtree
 
 Integers = NDArray[np.int64]
 
@@ -66,6 +68,7 @@ class Plan(NamedTuple):
     budget: int = DEFAULT_BUDGET
     router: Router = by_branch
     few_rows: int = FEW_ROWS  # up to so many, a node is searched without its histograms
+    alone: bool = True  # nodes with few rows may grow all that is below them by themselves
 
 
 def level_order(grown: Grown) -> Integers:
@@ -123,7 +126,13 @@ def grow(
     n_statistics = targets.layout.n_statistics
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
+    rule = _rule_alone(plan, order, data)
     while frontier.size:
+        if rule is not None:
+            alone = few_rows(grown, frontier, rule, bins.n_bins.size)
+            if alone.any():
+                grown, data = with_subtrees(grown, frontier[alone], data, rule)
+            frontier = frontier[~alone]
         wanted = _may_split(grown, frontier, data, plan)
         if wanted.size:
             splits, nodes, kept = _search(grown, wanted, kept, data, plan)
@@ -135,6 +144,22 @@ def grow(
         grown, frontier = with_children(grown, chosen, total)
         _bound(grown, chosen, frontier, data, plan.search)
     return grown, arrays.to_numpy(data.order), branches.map
+
+
+def _rule_alone(plan: Plan, order: Order, data: Data) -> Rule | None:
+    """Return how nodes with few rows grow all that is below them, if they do that here."""
+    # Other orders ask which nodes to split, other routers look at other rows.
+    usual = order is level_order and plan.router in (by_branch, by_value, unmoved)
+    if not plan.alone or not usual or not subtree.is_native(data.order):
+        return None
+    stops = plan.stops
+    return rule_of(
+        plan.search,
+        data.bins,
+        max_depth=stops.max_depth,
+        min_rows_split=stops.min_rows_split,
+        min_gain=stops.min_gain,
+    )
 
 
 def _summed(bins: Bins, search: Searcher) -> list[Group]:

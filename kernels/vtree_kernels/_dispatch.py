@@ -59,6 +59,10 @@ class Kernel(Generic[P, Result]):
         implementation = self.reference if twin is None else self.twin(twin)
         return implementation(*args, **kwargs)
 
+    def is_native(self, array: Any) -> bool:
+        """Tell whether a native twin would take a call with this array."""
+        return self._twin_for(array) is not None
+
     def _twin_for(self, array: Any) -> str | None:
         if _mode.get() == "reference":
             return None

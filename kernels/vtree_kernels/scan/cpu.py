@@ -52,7 +52,8 @@ def _in_order(left: Any, right: Any, layout: Any, bounds: Any) -> Any:
 
 
 @register_jitable
-def _next_filled(cells: Any, bin: Any, implied: Any, classes: Any) -> Any:
+def next_filled(cells: Any, bin: Any, implied: Any, classes: Any) -> Any:
+    """Return the next code after `bin` that has rows, 0 if there is none."""
     for b in range(bin + 1, cells.shape[0]):
         if _rows_of(cells[b], implied, classes) > 0:
             return b
@@ -60,7 +61,7 @@ def _next_filled(cells: Any, bin: Any, implied: Any, classes: Any) -> Any:
 
 
 @register_jitable
-def _write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes: Any) -> None:
+def write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes: Any) -> None:
     """Write the statistics of codes 1 … bin, and of code 0 if `way` is 1."""
     for s in range(out.size):
         out[s] = 0
@@ -165,8 +166,8 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 out_gain[node, g], out_bin[node, g] = best, bin
                 out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1
                 out_varies[node, g] = filled >= 2
-                out_next[node, g] = _next_filled(cells, bin, implied, layout.classes)
-                _write_left(out_left[node, g], cells, bin, way, implied, layout.classes)
+                out_next[node, g] = next_filled(cells, bin, implied, layout.classes)
+                write_left(out_left[node, g], cells, bin, way, implied, layout.classes)
 
     return scan_nodes
 

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.histogram.cpu import batches
-from vtree_kernels.scan.cpu import Shape, empty_best, feature_search, shape_of
+from vtree_kernels.scan.cpu import (
+    Shape,
+    empty_best,
+    feature_search,
+    next_filled,
+    shape_of,
+    write_left,
+)
 from vtree_kernels.scan.reference import Best
 
 ROWS = 8_192  # of a task
@@ -34,52 +41,104 @@ def _gather(own, rows, begin, end, label, weight, sums):  # type: ignore[no-unty
     own_label, own_weight, own_sums = own
     for i in range(end - begin):
         row = rows[begin + i]
-        own_weight[i] = weight[row] if weight.size else 1
+        if weight.size:
+            own_weight[i] = weight[row]
         for o in range(label.shape[1]):
             own_label[i, o] = label[row, o]
         for j in range(sums.shape[1]):
             own_sums[i, j] = sums[row, j]
 
 
-@numba.njit(cache=True, nogil=True)
-def _fill(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled loop)
-    cells, filled, dense, marks, codes, rows, begin, end, g, own, counted, weighted
+@register_jitable
+def add_rows(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912  (one compiled loop)
+    flat, n_stored, line, local, begin, end, statistics
 ):
-    """Add a node's rows by code; return how many codes they have. Code 0 comes first, always.
+    """Add rows local[begin : end] to lines of planes; row i of them to line[i - begin].
 
-    cells (n + 1, S): statistics of the filled codes, ascending; filled (n + 1,): which they are;
-    dense (B, S) and marks (⌈B / 64⌉,), a bit a code, are all zeros before and after.
+    Nothing is called inside the loops: an array that goes through a call costs more than a row.
     """
-    label, weight, sums = own
-    n_statistics = cells.shape[1]
-    first_sum = n_statistics - sums.shape[1]
+    label, weight, sums, counted = statistics
+    outputs, n_sums, stored = label.shape[1], sums.shape[1], np.uint64(n_stored)
+    first_sum = np.uint64(n_stored - n_sums)
+    labels, values = label.reshape(-1), sums.reshape(-1)
+    weighted, weight_plane = weight.size > 0, np.uint64(counted)
+    if outputs == 1 and n_sums == 0 and not weighted and not counted:
+        for i in range(end - begin):
+            row = np.uint64(local[begin + i])
+            flat[np.uint64(line[i]) * stored + np.uint64(labels[row])] += 1
+    elif outputs == 1 and n_sums == 0 and weighted and counted:
+        for i in range(end - begin):
+            row = np.uint64(local[begin + i])
+            at, w = np.uint64(line[i]) * stored, weight[row]
+            flat[at] += 1
+            flat[at + np.uint64(1)] += w
+            flat[at + np.uint64(labels[row])] += w
+    elif outputs == 0 and n_sums == 1:
+        for i in range(end - begin):
+            row = np.uint64(local[begin + i])
+            at = np.uint64(line[i]) * stored
+            flat[at] += 1
+            if weighted:
+                flat[at + weight_plane] += weight[row]
+            flat[at + first_sum] += values[row]
+    else:
+        for i in range(end - begin):
+            row = np.uint64(local[begin + i])
+            at, w = np.uint64(line[i]) * stored, np.int64(1)
+            if counted:
+                flat[at] += 1
+            if weighted:
+                w = weight[row]
+                flat[at + weight_plane] += w
+            for o in range(outputs):
+                flat[at + np.uint64(labels[row * np.uint64(outputs) + np.uint64(o)])] += w
+            for j in range(n_sums):
+                value = values[row * np.uint64(n_sums) + np.uint64(j)]
+                flat[at + first_sum + np.uint64(j)] += value
+
+
+@register_jitable
+def cells_by_code(  # type: ignore[no-untyped-def]
+    line, local, begin, end, statistics, n_codes, work
+):
+    """Sum a node's rows by their codes, `line`; return the cells (n, S) and the code of each.
+
+    Few rows have few codes: theirs alone are gathered then, ascending after code 0. Many rows have
+    most codes: then the place of a cell is its code, no codes are returned, and the caller clears
+    the cells after use. work: dense (B, S) and marks (⌈B / 64⌉,), a bit a code, all zeros; cells
+    (⌊B / 2⌋ + 2, S) and filled, as long, for few rows.
+    """
+    dense, marks, cells, filled = work
+    few = 2 * (end - begin) < n_codes
+    add_rows(dense.reshape(-1), dense.shape[1], line, local, begin, end, statistics)
+    if not few:
+        return dense[:n_codes], filled[:0]
     for i in range(end - begin):
-        code = np.uint64(codes[rows[begin + i], g])
+        code = np.uint64(line[i])
         marks[code >> np.uint64(6)] |= np.uint64(1) << (code & np.uint64(63))
-        line = dense[code]
-        if counted:
-            line[0] += 1
-        if weighted:
-            line[np.intp(counted)] += weight[i]
-        for o in range(label.shape[1]):
-            line[label[i, o]] += weight[i]
-        for j in range(sums.shape[1]):
-            line[first_sum + j] += sums[i, j]
     marks[0] |= np.uint64(1)
     size = 0
-    for m in range(marks.size):
+    for m in range(n_codes // 64 + 1):
         word = marks[m]
         marks[m] = 0
         while word != 0:
             lowest = word & (~word + np.uint64(1))
-            code = m * 64 + _PLACE[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+            code = np.uint64(m * 64 + _PLACE[(lowest * _DE_BRUIJN) >> np.uint64(58)])
             filled[size] = code
-            for s in range(n_statistics):
+            for s in range(dense.shape[1]):
                 cells[size, s] = dense[code, s]
                 dense[code, s] = 0
             size += 1
             word ^= lowest
-    return size
+    return cells[:size], filled[:size]
+
+
+@register_jitable
+def following(cells, codes, bin, implied, classes):  # type: ignore[no-untyped-def]
+    """Return the next code after place `bin` that has rows, 0 if there is none."""
+    if codes.size:
+        return codes[bin + 1] if bin + 1 < codes.size else 0
+    return next_filled(cells, bin, implied, classes)
 
 
 @functools.cache
@@ -99,14 +158,16 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         stored = n_statistics - implied
         own = (
             np.empty((most, label.shape[1]), np.int64),
-            np.empty(most, np.int64),
+            np.empty(most if weight.size else 0, np.int64),
             np.empty((most, sums.shape[1]), np.int64),
         )
-        counted, weighted = implied == 0, weight.size > 0
-        cells = np.empty((most + 1, stored), np.int64)
-        filled = np.empty(most + 1, np.int64)
+        statistics = (*own, implied == 0)
         dense = np.zeros((n_codes, stored), np.int64)
         marks = np.zeros(n_codes // 64 + 1, np.uint64)
+        cells = np.empty((n_codes // 2 + 2, stored), np.int64)
+        filled = np.empty(n_codes // 2 + 2, np.int64)
+        work = (dense, marks, cells, filled)
+        line, place = np.empty(most, np.uint32), np.arange(most).astype(np.uint32)
         running = np.empty(stored, np.int64)
         left = np.empty(n_statistics, np.float64)
         right = np.empty(n_statistics + 0 * stamp, np.float64)  # keeps `stamp` captured
@@ -115,26 +176,24 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
             begin, end = start[node], stop[node]
             _gather(own, rows, begin, end, label, weight, sums)
             for g in range(codes.shape[1]):
-                size = _fill(
-                    cells, filled, dense, marks, codes, rows, begin, end, g, own, counted, weighted
+                for i in range(end - begin):
+                    line[i] = codes[rows[begin + i], g]
+                sides, own_codes = cells_by_code(
+                    line, place, 0, end - begin, statistics, n_codes, work
                 )
                 direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
                 bounds = (direction, lower[node], upper[node])
                 best, bin, way, n_missing, n_filled = best_of(
-                    gain, cells[:size], total[node], 0, bounds, minima, layout, scratch
+                    gain, sides, total[node], 0, bounds, minima, layout, scratch
                 )
-                out_gain[node, g], out_bin[node, g] = best, filled[bin]
+                out_gain[node, g] = best
+                out_bin[node, g] = own_codes[bin] if own_codes.size else bin
                 out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1
                 out_varies[node, g] = n_filled >= 2
-                out_next[node, g] = filled[bin + 1] if bin + 1 < size else 0
-                line = out_left[node, g]
-                line[:] = 0
-                for k in range(1 - way, bin + 1):
-                    for s in range(stored):
-                        line[implied + s] += cells[k, s]
-                if implied:
-                    for s in range(layout.classes):
-                        line[0] += line[1 + s]
+                out_next[node, g] = following(sides, own_codes, bin, implied, layout.classes)
+                write_left(out_left[node, g], sides, bin, way, implied, layout.classes)
+                if own_codes.size == 0:
+                    dense[:] = 0
 
     return search_nodes
 

@@ -1,0 +1,33 @@
+"""subtree: nodes with few rows grow all that is below them, each by itself.
+
+    grown = subtree(rows, nodes, table, statistics, rule)
+
+rows (R,) int32 row numbers; `nodes` (L,): those of node l are rows[start[l] : stop[l]]. The result
+is what a level loop over `search` (or, for drawn cuts, `extremes` and `cut_sums`), the choice of
+each node's best feature and `partition` make of the same nodes, without a level's overhead:
+
+    node 0 · 180 rows ──┬── 2 · 60 rows            a task copies its nodes' columns, so that all
+                        └── 3 · 120 rows ──┬── 4   reads below are near each other
+    node 1 ·  90 rows                      └── 5
+
+A node is split if its depth is below rule.max_depth (−1: no limit), it has at least
+rule.min_rows_split rows, 2 rule.limits.min_rows rows and 2 rule.limits.min_weight weight, rows
+with different targets, and a split whose gain is legal and at least rule.min_gain.
+
+Features are looked at in the order of their words, `mixed(mixed(rule.order_state, key), feature)`,
+until rule.max_features are and one of them varies; all of them, without draws, where max_features
+is at least their number. The largest gain per rule.costs wins, then the lowest feature. With
+rule.raw, a feature's only threshold is drawn between its extremes in table.values, a share of the
+way that follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and
+its number.
+
+Returns `Subtrees` of M >= L nodes, the L given ones first, children next to each other.
+"""
+
+from vtree_kernels._dispatch import Kernel
+from vtree_kernels.subtree import reference
+from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
+
+subtree = Kernel(reference.subtree, cpu="vtree_kernels.subtree.cpu")
+
+__all__ = ["Rule", "Starts", "Statistics", "Subtrees", "Table", "subtree"]

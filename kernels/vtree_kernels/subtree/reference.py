@@ -1,0 +1,244 @@
+"""The definition of `subtree`: one node after another, by the kernels of the level loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels.cuts import cut_sums, extremes
+from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.search import search
+from vtree_kernels.subtree.words import between, mixed, share
+
+Integers = NDArray[np.int64]
+
+
+class Starts(NamedTuple):
+    """The nodes to begin with, L of them."""
+
+    start: Integers  # (L,)
+    stop: Integers
+    depth: Integers
+    key: NDArray[np.uint64]
+    total: Integers  # (L, S)
+
+
+class Table(NamedTuple):
+    """Codes in one or more arrays, and raw values where thresholds are drawn among them."""
+
+    codes: tuple[NDArray[Any], ...]  # each (N, G)
+    features: tuple[Integers, ...]  # each (G,): the numbers of the columns
+    n_codes: Integers  # (F,)
+    values: NDArray[Any] | None = None  # (N, F), NaN for missing
+
+
+class Statistics(NamedTuple):
+    """What each of N rows adds, as `histogram` takes it."""
+
+    label: NDArray[np.int32]  # (N, O)
+    weight: Integers | None  # (N,)
+    sums: Integers  # (N, J)
+    identity: NDArray[np.float64] | None  # (N, O) of real targets; (N, 0): never known to be equal
+
+
+class Rule(NamedTuple):
+    """When and how a node splits."""
+
+    gain: Callable[[Any, Any, Any], Any]
+    layout: Any
+    limits: Limits
+    max_depth: int
+    min_rows_split: int
+    min_gain: float
+    costs: NDArray[np.float64] | None  # (F,)
+    max_features: int
+    order_state: np.uint64
+    cut_state: np.uint64
+    raw: bool
+
+
+class Subtrees(NamedTuple):
+    """M nodes and the order of the rows that their segments refer to."""
+
+    rows: NDArray[np.int32]  # (R,)
+    parent: Integers  # (M,) −1 for given nodes
+    start: Integers
+    stop: Integers
+    depth: Integers
+    key: NDArray[np.uint64]
+    total: Integers  # (M, S)
+    first_child: Integers  # (M,) −1: not split
+    feature: NDArray[np.int32]  # (M,) −1: not split
+    gain: NDArray[np.float64]  # (M,) −inf where not split; what follows is not set there
+    bin: NDArray[np.int32]  # as `scan` returns it
+    next: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    missing: Integers
+    threshold: NDArray[np.float64]  # (M,) where it is drawn
+
+
+class _Split(NamedTuple):
+    gain: float
+    feature: int
+    bin: int
+    next: int
+    missing_left: bool
+    missing: int
+    left: Integers  # (S,)
+    threshold: float
+    goes_left: NDArray[np.bool_]
+
+
+def subtree(
+    rows: NDArray[np.int32], nodes: Starts, table: Table, statistics: Statistics, rule: Rule
+) -> Subtrees:
+    """Return the nodes and all below them; see the package for the contract."""
+    rows = rows.copy()
+    made: list[dict[str, Any]] = [
+        {"parent": -1, "start": a, "stop": z, "depth": d, "key": key, "total": total}
+        for a, z, d, key, total in zip(*nodes, strict=True)
+    ]
+    number = 0
+    while number < len(made):
+        node = made[number]
+        split = _best(rows[node["start"] : node["stop"]], node, table, statistics, rule)
+        node.update(first_child=-1, feature=-1, gain=-np.inf, bin=0, next=0)
+        node.update(missing_left=False, missing=0, threshold=0.0)
+        if split is not None:
+            node.update(split._asdict(), first_child=len(made))
+            own = rows[node["start"] : node["stop"]]
+            own[:] = np.concatenate([own[split.goes_left], own[~split.goes_left]])
+            middle = node["start"] + int(split.goes_left.sum())
+            borders = ((node["start"], middle), (middle, node["stop"]))
+            totals = (split.left, node["total"] - split.left)
+            for side, ((a, z), total) in enumerate(zip(borders, totals, strict=True)):
+                key = mixed(mixed(np.uint64(0), node["key"]), np.uint64(side))
+                child = {"parent": number, "start": a, "stop": z, "depth": node["depth"] + 1}
+                made.append({**child, "key": key, "total": total})
+        number += 1
+    return _columns(rows, made, nodes.total.shape[1])
+
+
+def _columns(rows: NDArray[np.int32], made: list[dict[str, Any]], n_statistics: int) -> Subtrees:
+    kinds = {
+        **dict.fromkeys(("feature", "bin", "next"), np.int32),
+        **dict.fromkeys(("gain", "threshold"), np.float64),
+        **{"missing_left": np.bool_, "key": np.uint64},
+    }
+    fields: Any = [
+        np.array([node[name] for node in made], dtype=kinds.get(name, np.int64))
+        for name in Subtrees._fields[1:]
+    ]
+    result = Subtrees(rows, *fields)
+    return result._replace(total=result.total.reshape(-1, n_statistics))
+
+
+def _best(
+    rows: NDArray[np.int32], node: dict[str, Any], table: Table, statistics: Statistics, rule: Rule
+) -> _Split | None:
+    total, limits = node["total"], rule.limits
+    if node["depth"] == rule.max_depth or rows.size < max(rule.min_rows_split, 2 * limits.min_rows):
+        return None
+    if total[rule.layout.weight] < 2.0 * limits.min_weight:
+        return None
+    if not _differ(rows, total, statistics.identity, rule.layout):
+        return None
+    best, worth = None, -np.inf
+    varied = False
+    for looked, feature in enumerate(_order(node["key"], rule, table.n_codes.size)):
+        if looked >= rule.max_features and varied:
+            break
+        found, varies = _found(rows, node, feature, table, statistics, rule)
+        varied = varied or varies
+        own = found.gain if rule.costs is None else found.gain / rule.costs[feature]
+        better = best is None or own > worth or (own == worth and feature < best.feature)
+        if found.gain > -np.inf and better:
+            best, worth = found, own
+    return best if best is not None and best.gain >= rule.min_gain else None
+
+
+def _differ(
+    rows: NDArray[np.int32], total: Integers, identity: NDArray[np.float64] | None, layout: Any
+) -> bool:
+    if identity is not None:
+        own = identity[rows]
+        return own.shape[1] == 0 or bool((own != own[:1]).any())
+    classes = total[layout.first :].reshape(layout.outputs, layout.classes)
+    return bool(((classes > 0).sum(axis=1) > 1).any())
+
+
+def _order(key: np.uint64, rule: Rule, n_features: int) -> list[int]:
+    if rule.max_features >= n_features:
+        return list(range(n_features))
+    state = mixed(rule.order_state, key)
+    words = [int(mixed(state, np.uint64(feature))) for feature in range(n_features)]
+    return sorted(range(n_features), key=words.__getitem__)
+
+
+def _found(
+    rows: NDArray[np.int32],
+    node: dict[str, Any],
+    feature: int,
+    table: Table,
+    statistics: Statistics,
+    rule: Rule,
+) -> tuple[_Split, bool]:
+    """Return (the best split by one feature, whether it varies)."""
+    start, stop = np.array([0]), np.array([rows.size])
+    total, free = node["total"][None, :], np.array([np.inf])
+    own = (statistics.label, statistics.weight, statistics.sums)
+    after = (None, -free, free, rule.limits, rule.gain, rule.layout)
+    threshold = 0.0
+    if rule.raw:
+        assert table.values is not None
+        column = table.values[:, [feature]]
+        threshold = _cut(column, rows, node["key"], feature, rule)
+        stored, counted = rule.layout.n_stored, rule.layout.implied == 0
+        cut = np.array([[threshold]])
+        wanted = np.array([[True]])
+        hist = cut_sums(column, rows, start, stop, wanted, cut, *own, stored, counted)
+        best = scan(hist, total, np.array([[1]], dtype=np.int32), *after)
+        place = column[rows, 0]
+        goes_left = place <= threshold
+        missing = np.isnan(place)
+    else:
+        codes, at = next(
+            (codes, int(np.searchsorted(features, feature)))
+            for codes, features in zip(table.codes, table.features, strict=True)
+            if feature in features
+        )
+        column = codes[:, at : at + 1]
+        best = search(column, rows, start, stop, *own, int(table.n_codes[feature]), total, *after)
+        place = column[rows, 0]
+        goes_left = place <= best.bin[0, 0]
+        missing = place == 0
+    first = Best(*(np.asarray(field)[0, 0] for field in best))
+    goes_left = np.where(missing, first.missing_left, goes_left)
+    split = _Split(
+        float(first.gain),
+        feature,
+        int(first.bin),
+        int(first.next),
+        bool(first.missing_left),
+        int(first.missing),
+        first.left,
+        threshold,
+        goes_left,
+    )
+    return split, bool(first.varies)
+
+
+def _cut(
+    column: NDArray[Any], rows: NDArray[np.int32], key: np.uint64, feature: int, rule: Rule
+) -> float:
+    """Return the threshold that is drawn for one feature, ∞ where it is constant."""
+    wanted = np.array([[True]])
+    least, greatest = extremes(column, rows, np.array([0]), np.array([rows.size]), wanted)
+    low, high = float(least[0, 0]), float(greatest[0, 0])
+    if not low < high:
+        return np.inf
+    word = mixed(mixed(rule.cut_state, key), np.uint64(feature))
+    return between(low, high, share(word))

@@ -1,0 +1,39 @@
+"""Draws for one node at a time: the same words and shares as whole arrays of them give."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def mixed(state: np.uint64, word: np.uint64) -> np.uint64:
+    """Return the state of a hash after one more word (splitmix64's finaliser)."""
+    with np.errstate(over="ignore"):
+        return next_state(state, word)
+
+
+def next_state(state, word):  # type: ignore[no-untyped-def]
+    """Return it; as plain arithmetic, to be compiled."""
+    z = state * np.uint64(3) + word + _GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+def share(word: np.uint64) -> float:
+    """Return a number in [0, 1) with the 53 upper bits of a word."""
+    return float(word >> np.uint64(11)) * 2.0**-53
+
+
+def between(low: float, high: float, u: float) -> float:
+    """Return the point at a share u of the way from `low` to `high`, below `high`."""
+    # Two products instead of low + u (high − low), whose difference may overflow.
+    point = low * (1.0 - u) + high * u
+    if math.isnan(point) or point < low or point >= high:
+        return low
+    return point

@@ -1,0 +1,174 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.bits import assert_same_bits
+from vtree import draws
+from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.histogram import rows_of
+from vtree.sampling import between
+from vtree.targets import Targets, class_targets, real_targets
+from vtree_kernels._threads import threads
+from vtree_kernels.scan import Limits
+from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, subtree, words
+
+N_ROWS = 120
+# ends of the nodes in the order of rows: empty ones, single rows, most of them
+ENDS = np.array([3, 3, 4, 30, 115])
+
+
+def _targets(kind: str) -> Targets:
+    draw = np.random.default_rng(3)
+    weight = draw.integers(1, 9, N_ROWS) / 4.0 if "weights" in kind else None
+    if "targets" in kind:
+        y = draw.normal(size=(N_ROWS, 2 if "two" in kind else 1))
+        return real_targets(np.round(y, 1), weight)
+    classes = [3, 2] if "outputs" in kind else [int(kind.split()[0])]
+    codes = np.stack([draw.integers(0, k, N_ROWS) for k in classes], axis=1)
+    return class_targets(codes, classes, weight)
+
+
+KINDS = [
+    *("2 classes", "3 classes, weights", "9 classes", "two outputs", "two outputs, weights"),
+    *("targets", "targets, weights", "two targets, weights"),
+]
+
+
+def _table(kind: str) -> Table:
+    draw = np.random.default_rng(len(kind))
+    n_codes = np.array([300, 6, 2, 40, 1])
+    codes = np.stack([draw.integers(0, c, N_ROWS) for c in n_codes], axis=1)
+    values = np.round(draw.normal(size=(N_ROWS, 5)), 1).astype(np.float32)
+    values[draw.random(values.shape) < 0.1] = np.nan
+    values[:, 4] = 2.0
+    wide, narrow = np.array([0, 3]), np.array([1, 2, 4])
+    parts = (codes[:, wide].astype(np.uint16), codes[:, narrow].astype(np.uint8))
+    return Table(parts, (wide, narrow), n_codes, values)
+
+
+def _nodes(rows: NDArray[np.int32], targets: Targets) -> Starts:
+    layout = targets.layout
+    start, stop = ENDS[:-1], ENDS[1:]
+    total = np.zeros((start.size, layout.n_statistics), dtype=np.int64)
+    for node, (a, z) in enumerate(zip(start, stop, strict=True)):
+        own = rows[a:z]
+        heavy = np.ones(own.size, np.int64) if targets.weight is None else targets.weight[own]
+        total[node, layout.weight], total[node, 0] = heavy.sum(), own.size
+        for output in range(targets.label.shape[1]):
+            np.add.at(total[node], targets.label[own, output], heavy)
+        total[node, layout.n_statistics - targets.sums.shape[1] :] += targets.sums[own].sum(axis=0)
+    return Starts(start, stop, np.array([0, 3, 1, 2]), draws.mix(5, np.arange(4)), total)
+
+
+def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
+    targets = _targets(kind)
+    rows = np.random.default_rng(1).permutation(N_ROWS).astype(np.int32)
+    for a, z in zip(ENDS[:-1], ENDS[1:], strict=True):
+        rows[a:z].sort()
+    own = rows_of(targets, rows)
+    identity = own.identity
+    if given.pop("unknown", False):
+        identity = np.zeros((N_ROWS, 0))
+    rule = Rule(
+        gain={**CLASSIFICATION, **REGRESSION}[criterion].gain,
+        layout=targets.layout,
+        limits=Limits(),
+        max_depth=-1,
+        min_rows_split=2,
+        min_gain=-np.inf,
+        costs=None,
+        max_features=5,
+        order_state=draws.mix(7, draws.FEATURE_ORDER),
+        cut_state=draws.mix(7, draws.THRESHOLD),
+        raw=False,
+    )._replace(**given)
+    statistics = Statistics(own.label, own.weight, own.sums, identity)
+    return rows, _nodes(rows, targets), _table(kind), statistics, rule
+
+
+def _ordered(found: Subtrees) -> Subtrees:
+    """Return the nodes in an order that does not depend on when they were made."""
+    order = np.lexsort((found.depth, found.stop, found.start))
+    place = np.empty(order.size + 1, dtype=np.int64)
+    place[order], place[-1] = np.arange(order.size), -1
+    moved = Subtrees(found.rows, *(field[order] for field in found[1:]))
+    return moved._replace(
+        parent=place[moved.parent],
+        first_child=place[moved.first_child],
+    )
+
+
+def _assert_same(found: Subtrees, expected: Subtrees) -> None:
+    found, expected = _ordered(found), _ordered(expected)
+    split = expected.first_child >= 0
+    for name in Subtrees._fields:
+        of_splits = name in ("bin", "next", "missing_left", "missing", "threshold")
+        own = split if of_splits else slice(None)
+        assert_same_bits(getattr(found, name)[own], getattr(expected, name)[own], name)
+
+
+FLAVOURS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "limits": {"limits": Limits(3, 4.0), "max_depth": 4, "min_rows_split": 9, "min_gain": 0.5},
+    "draws": {"max_features": 2},
+    "costs": {"costs": np.array([3.0, 1.0, 1.0, 2.0, 1.0]), "unknown": True},
+    "cuts": {"raw": True},
+    "cuts, draws": {"raw": True, "max_features": 1},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    criterion = "squared_error" if "targets" in kind else "gini"
+    given = dict(FLAVOURS[flavour])
+    if "targets" not in kind:
+        given.pop("unknown", None)
+    arguments = _arguments(kind, criterion, **given)
+    expected = subtree.reference(*arguments)
+    assert (expected.first_child >= 0).sum() > 3
+    _assert_same(subtree.twin("cpu")(*arguments), expected)
+    # every node by itself, and in two stages
+    monkeypatch.setattr(cpu, "ROWS", 1)
+    monkeypatch.setattr(cpu, "LEAST", 20)
+    with threads(4):
+        _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
+def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:
+    arguments = _arguments("2 classes", "gini")
+    rows, nodes = arguments[:2]
+    found = subtree(*arguments)
+    assert_same_bits(found.start[:4], nodes.start)
+    assert_same_bits(found.key[:4], nodes.key)
+    for a, z in zip(nodes.start, nodes.stop, strict=True):
+        assert_same_bits(np.sort(found.rows[a:z]), rows[a:z])
+    outside = np.r_[: ENDS[0], ENDS[-1] : N_ROWS]
+    assert_same_bits(found.rows[outside], rows[outside])
+    child = np.flatnonzero(found.parent >= 0)
+    above = found.parent[child]
+    assert (found.first_child[above] <= child).all()
+    assert (child <= found.first_child[above] + 1).all()
+    assert_same_bits(found.depth[child], found.depth[above] + 1)
+
+
+def test_no_nodes() -> None:
+    rows, nodes, *rest = _arguments("2 classes", "gini")
+    none = Starts(*(field[:0] for field in nodes))
+    assert subtree(rows, none, *rest).parent.size == 0
+
+
+def test_one_draw_is_one_of_many() -> None:
+    keys = draws.mix(3, np.arange(50))
+    state = np.uint64(draws.mix(11, draws.THRESHOLD))
+    found = [words.mixed(words.mixed(state, key), np.uint64(6)) for key in keys]
+    assert_same_bits(np.array(found), draws.mix(11, draws.THRESHOLD, keys, 6))
+    shares = np.array([words.share(word) for word in found])
+    assert_same_bits(shares, draws.uniform(11, draws.THRESHOLD, keys, 6))
+    low = np.array([0.0, -1e308, 5e-324, -0.5, -np.inf])
+    high = np.array([1.0, 1e308, 1e-323, 7.5, 3.0])
+    for u in (0.0, 0.25, 1.0 - 2.0**-53):
+        each = [words.between(a, z, u) for a, z in zip(low.tolist(), high.tolist(), strict=True)]
+        assert_same_bits(np.array(each), between(low, high, np.full(5, u)))
