@@ -13,6 +13,7 @@ from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION, Criterion
 from vtree.finish import finish
 from vtree.growth import FEW_ROWS, Plan, Stops, grow
 from vtree.histogram import DEFAULT_BUDGET
+from vtree.routing import by_branch, by_value
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.targets import Targets, class_targets, real_targets
@@ -40,6 +41,8 @@ class Setting:
     random_threshold: bool = False
     budget: int | None = DEFAULT_BUDGET  # bytes; None: the least that growth accepts
     few_rows: int = FEW_ROWS
+    alone: bool = False  # nodes with few rows grow by themselves, not level by level
+    raw: bool = False  # random thresholds among raw values
 
     @property
     def rule(self) -> Criterion:
@@ -57,18 +60,20 @@ class Setting:
     def bins(self, X: Any, weight: NDArray[Any] | None = None) -> Bins:
         levels = np.asarray(self.levels or [-1] * X.shape[1], dtype=np.int64)
         weights = None if weight is None else np.asarray(weight).astype(np.int64)
-        return bin_table(X, levels, max_bins=self.max_bins, weight=weights)
+        bins = bin_table(X, levels, max_bins=self.max_bins, weight=weights)
+        return bins._replace(values=X) if self.raw else bins
 
     def plan(self, bins: Bins, targets: Targets) -> Plan:
         limits = Limits(self.min_rows, self.min_weight / targets.weight_unit)
-        draw = Draw(self.seed, self.max_features, self.random_threshold)
+        draw = Draw(self.seed, self.max_features, self.random_threshold, self.raw)
         monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
         search = Search(self.rule, targets.layout, limits, draw, monotone)
         stops = Stops(self.max_depth, self.min_rows_split, self.min_gain)
         widest = max(group.features.size * group.n_codes for group in bins.groups)
         least = 8 * widest * targets.layout.n_statistics
         budget = least if self.budget is None else self.budget
-        return Plan(search, stops, budget, few_rows=self.few_rows)
+        router = by_value if self.raw else by_branch
+        return Plan(search, stops, budget, router, few_rows=self.few_rows, alone=self.alone)
 
 
 def fit(

@@ -63,7 +63,8 @@ def few_rows(grown: Grown, frontier: Integers, rule: Rule, n_features: int) -> N
     if n_rows.sum() <= FEW_IN_ALL:
         return np.ones(n_rows.shape, dtype=np.bool_)
     drawn = rule.raw or 3 * rule.max_features <= n_features
-    return n_rows <= (FEW_DRAWN if drawn else FEW)
+    few: NDArray[np.bool_] = n_rows <= (FEW_DRAWN if drawn else FEW)
+    return few
 
 
 def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[Grown, Data]:
@@ -120,10 +121,10 @@ def _origin(found: Subtrees, n_given: int) -> Integers:
 def _write(grown: Grown, place: Integers, found: Subtrees, bins: Bins, rule: Rule) -> None:
     split = np.flatnonzero(found.first_child >= 0)
     first = found.first_child[split]
-    feature = found.feature[split]
+    feature = found.feature[split].astype(np.int64)
     drawn = found.threshold[split] if rule.raw else None
     bin, threshold = thresholds(
-        feature, found.bin[split].astype(np.int64), found.next[split], bins, drawn
+        feature, found.bin[split].astype(np.int64), found.next[split].astype(np.int64), bins, drawn
     )
     learnt = np.where(found.missing_left[split], 0, 1)
     larger = np.where(2 * found.total[first, 0] > found.total[split, 0], 0, 1)

@@ -50,9 +50,15 @@ def _gather(own, rows, begin, end, label, weight, sums):  # type: ignore[no-unty
 
 
 @register_jitable
-def add_rows(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912  (one compiled loop)
-    flat, n_stored, line, local, begin, end, statistics
-):
+def add_rows(  # noqa: C901, PLR0912  (one compiled loop)
+    flat: Any,
+    n_stored: Any,
+    line: Any,
+    local: Any,
+    begin: Any,
+    end: Any,
+    statistics: Any,
+) -> Any:
     """Add rows local[begin : end] to lines of planes; row i of them to line[i - begin].
 
     Nothing is called inside the loops: an array that goes through a call costs more than a row.
@@ -98,9 +104,15 @@ def add_rows(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912  (one compi
 
 
 @register_jitable
-def cells_by_code(  # type: ignore[no-untyped-def]
-    line, local, begin, end, statistics, n_codes, work
-):
+def cells_by_code(
+    line: Any,
+    local: Any,
+    begin: Any,
+    end: Any,
+    statistics: Any,
+    n_codes: Any,
+    work: Any,
+) -> Any:
     """Sum a node's rows by their codes, `line`; return the cells (n, S) and the code of each.
 
     Few rows have few codes: theirs alone are gathered then, ascending after code 0. Many rows have
@@ -134,7 +146,7 @@ def cells_by_code(  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def following(cells, codes, bin, implied, classes):  # type: ignore[no-untyped-def]
+def following(cells: Any, codes: Any, bin: Any, implied: Any, classes: Any) -> Any:
     """Return the next code after place `bin` that has rows, 0 if there is none."""
     if codes.size:
         return codes[bin + 1] if bin + 1 < codes.size else 0

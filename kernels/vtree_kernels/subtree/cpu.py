@@ -12,12 +12,11 @@ from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import shape_of
-from vtree_kernels.subtree.growing import grower
+from vtree_kernels.subtree.growing import LATER, grower
 from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
 
 ROWS = 16_384  # of a task
 LEAST = 8_192  # below, a node's columns are copied once more, for they are all in the cache then
-_LATER = -2  # first child of nodes that wait for that
 _EACH = 16  # rows that a node costs besides its own
 _BLOCK = 64  # rows whose values of a column fill a cache line
 
@@ -63,11 +62,10 @@ def _scatter_rows(rows, own, local, start, stop):  # type: ignore[no-untyped-def
 
 def _columns(table: Table, raw: bool, rows: NDArray[np.int32]) -> NDArray[Any]:
     """Return the columns (F, n) of some rows."""
+    sources = list(zip(table.codes, table.features, strict=True))
     if raw:
         assert table.values is not None
-        sources = ((table.values, np.arange(table.n_codes.size)),)
-    else:
-        sources = tuple(zip(table.codes, table.features, strict=True))
+        sources = [(table.values, np.arange(table.n_codes.size))]
     dtype = np.result_type(*(codes for codes, _ in sources))
     columns = np.empty((table.n_codes.size, rows.size), dtype=dtype)
     for codes, features in sources:
@@ -86,7 +84,7 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[np.int64], rule: Rule
 def _blank(count: int, given: Starts) -> _Made:
     """Return room for `count` nodes, the given ones first."""
     n_given, n_statistics = given.total.shape
-    made = {
+    made: _Made = {
         name: np.empty(count, dtype=_KINDS.get(name, np.int64))
         for name in Subtrees._fields[1:]
         if name != "total"
@@ -126,7 +124,7 @@ def _grow_task(
         rule.max_depth,
         max(rule.min_rows_split, 2 * least_rows),
         least_rows,
-        (2.0 * limits.min_weight, float(limits.min_weight)),
+        float(limits.min_weight),
         float(rule.min_gain),
         np.empty(0) if rule.costs is None else rule.costs,
     )
@@ -173,7 +171,7 @@ def subtree(
     made["start"], made["stop"] = nodes.start, nodes.stop
     many = nodes.stop - nodes.start > LEAST
     for own, least in ((np.flatnonzero(many), LEAST), (np.flatnonzero(~many), 0)):
-        pending = own if least else np.append(own, np.flatnonzero(made["first_child"] == _LATER))
+        pending = own if least else np.append(own, np.flatnonzero(made["first_child"] == LATER))
         made = _stage(rows, made, pending, table, statistics, rule, least)
     return Subtrees(rows, *(made[name] for name in Subtrees._fields[1:]))
 
@@ -197,8 +195,8 @@ def _stage(
 
     def grow(index: int) -> None:
         task = slice(int(borders[index]), int(borders[index + 1]))
-        some = Starts(*(field[task] for field in given))
-        parts[index] = _grow_task(rows, some, table, statistics, rule, least)
+        some: Any = (field[task] for field in given)
+        parts[index] = _grow_task(rows, Starts(*some), table, statistics, rule, least)
 
     looked = min(rule.max_features, table.n_codes.size)
     _threads.run(grow, len(parts), work=int(lengths.sum()) * looked * 8)

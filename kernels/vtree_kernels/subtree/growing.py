@@ -16,11 +16,21 @@ from vtree_kernels.scan.cpu import Shape, feature_search
 from vtree_kernels.search.cpu import add_rows, cells_by_code, following
 from vtree_kernels.subtree import words
 
-_next_state = register_jitable(words.next_state)
+LATER = -2  # first child of nodes that are left for later
+
+_next_state: Any = register_jitable(words.next_state)
 
 
 @register_jitable
-def _differ(local, begin, end, total, identity, reals, layout):  # type: ignore[no-untyped-def]
+def _differ(
+    local: Any,
+    begin: Any,
+    end: Any,
+    total: Any,
+    identity: Any,
+    reals: Any,
+    layout: Any,
+) -> Any:
     """Tell whether a node's rows have different targets."""
     if reals:
         outputs = identity.shape[1]
@@ -40,7 +50,15 @@ def _differ(local, begin, end, total, identity, reals, layout):  # type: ignore[
 
 
 @register_jitable
-def _drawn_cut(column, local, begin, end, state, feature, values):  # type: ignore[no-untyped-def]
+def _drawn_cut(
+    column: Any,
+    local: Any,
+    begin: Any,
+    end: Any,
+    state: Any,
+    feature: Any,
+    values: Any,
+) -> Any:
     """Return a threshold between a node's extremes in one feature, ∞ where it is constant.
 
     The node's values are copied to `values` on the way.
@@ -72,7 +90,7 @@ def _drawn_cut(column, local, begin, end, state, feature, values):  # type: igno
 
 
 @register_jitable
-def _by_cut(values, n_rows, cut, planes, total, cells):  # type: ignore[no-untyped-def]
+def _by_cut(values: Any, n_rows: Any, cut: Any, planes: Any, total: Any, cells: Any) -> Any:
     """Sum a node's rows without a value, up to the cut and above it, (3, S).
 
     planes (S, n): what each row adds; total (S,): their sums.
@@ -95,7 +113,7 @@ def _by_cut(values, n_rows, cut, planes, total, cells):  # type: ignore[no-untyp
 
 
 @register_jitable
-def _planes_of(planes, local, begin, end, statistics):  # type: ignore[no-untyped-def]
+def _planes_of(planes: Any, local: Any, begin: Any, end: Any, statistics: Any) -> Any:
     """Write what each of a node's rows adds to each plane, (S, n)."""
     label, weight, sums, counted = statistics
     stored, n_sums = planes.shape[0], sums.shape[1]
@@ -116,7 +134,7 @@ def _planes_of(planes, local, begin, end, statistics):  # type: ignore[no-untype
 
 
 @register_jitable
-def _next_feature(drawn, words, state):  # type: ignore[no-untyped-def]
+def _next_feature(drawn: Any, words: Any, state: Any) -> Any:
     """Return the feature with the least word that was not drawn yet; words are made at first."""
     n_features = words.size
     if not drawn[n_features]:
@@ -132,9 +150,17 @@ def _next_feature(drawn, words, state):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def _parted(  # type: ignore[no-untyped-def]
-    column, local, begin, end, bin, cut, missing_left, raw, spare
-):
+def _parted(
+    column: Any,
+    local: Any,
+    begin: Any,
+    end: Any,
+    bin: Any,
+    cut: Any,
+    missing_left: Any,
+    raw: Any,
+    spare: Any,
+) -> Any:
     """Sort a node's rows by side, stably; return where the right ones begin."""
     at, kept = np.uint64(begin), np.uint64(0)
     for i in range(begin, end):
@@ -153,51 +179,153 @@ def _parted(  # type: ignore[no-untyped-def]
     return np.int64(at)
 
 
+@register_jitable
+def _worth_a_search(own: Any, n_rows: Any, depth: Any, numbers: Any, layout: Any) -> Any:
+    max_depth, min_split, _, min_weight, _, _ = numbers
+    if depth == max_depth or n_rows < min_split:
+        return False
+    return np.float64(own[layout.weight]) >= 2.0 * min_weight
+
+
+@register_jitable
+def _make_children(
+    out: Any, node: Any, first: Any, middle: Any, sums_left: Any, implied: Any, least: Any
+) -> Any:
+    """Write a node's two children; those of at most `least` rows are left for later."""
+    parent, start, stop, depth, key, total, first_child, feature, gain = out
+    path = _next_state(np.uint64(0), key[node])
+    for side in range(2):
+        child = first + side
+        parent[child], depth[child] = node, depth[node] + 1
+        start[child] = middle if side else start[node]
+        stop[child] = stop[node] if side else middle
+        key[child] = _next_state(path, np.uint64(side))
+        feature[child], gain[child] = -1, -np.inf
+        n_rows = stop[child] - start[child]
+        first_child[child] = LATER if n_rows <= least else -1
+        for s in range(sums_left.size):
+            value = sums_left[s]
+            total[child, implied + s] = total[node, implied + s] - value if side else value
+        if implied:
+            total[child, 0] = n_rows
+
+
+@register_jitable
+def _scratch(n_codes: Any, most: Any, stored: Any, n_features: Any, like: Any, raw: Any) -> Any:
+    """Return arrays that all nodes of a task use: of codes, of rows, of cuts and of features."""
+    widest = np.max(n_codes)
+    few = max(3, widest // 2 + 2)
+    by_code = (
+        np.zeros((widest, stored), np.int64),
+        np.zeros(widest // 64 + 1, np.uint64),
+        np.empty((few, stored), np.int64),
+        np.empty(few, np.int64),
+    )
+    n_cut = most if raw else 0
+    by_cut = np.empty(n_cut, like.dtype), np.empty((stored, n_cut), np.int64)
+    draws = np.zeros(n_features + 1, np.bool_), np.zeros(n_features, np.uint64)
+    return by_code, np.empty(most, np.uint32), by_cut, draws
+
+
+def _node_search(  # noqa: C901  (one compiled loop)
+    gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool
+) -> Any:
+    """Return the search for one node's split, for one criterion and one shape of layout."""
+    best_of = feature_search(shape)
+
+    @register_jitable
+    def search_node(  # noqa: PLR0913
+        columns: Any,
+        local: Any,
+        begin: Any,
+        end: Any,
+        key: Any,
+        own: Any,
+        statistics: Any,
+        n_codes: Any,
+        numbers: Any,
+        draw: Any,
+        layout: Any,
+        sums: Any,
+        scratch: Any,
+    ) -> Any:
+        """Return (feature or −1, gain, bin, next, missing left, missing, threshold)."""
+        _, _, min_rows, min_weight, _, costs = numbers
+        max_features, order_state, cut_state = draw
+        by_code, line, by_cut, (drawn, words) = scratch
+        dense, filled = by_code[0], by_code[3]
+        values, planes = by_cut
+        n_features, n_rows = columns.shape[0], end - begin
+        bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
+        order, cuts = _next_state(order_state, key), _next_state(cut_state, key)
+        drawn[:] = False
+        if raw:
+            _planes_of(planes, local, begin, end, statistics)
+        best, worth, found, varied = -np.inf, -np.inf, -1, False
+        its_bin, its_next, its_way, its_missing, its_cut = 0, 0, False, np.int64(0), 0.0
+        for looked in range(n_features):
+            if looked >= max_features and varied:
+                break
+            f = looked if max_features >= n_features else _next_feature(drawn, words, order)
+            column, cut = columns[f], 0.0
+            if raw:
+                cut = _drawn_cut(column, local, begin, end, cuts, f, values)
+                cells = _by_cut(values, n_rows, cut, planes, own[layout.implied :], by_code[2][:3])
+                codes = filled[:0]
+            else:
+                for i in range(n_rows):
+                    line[i] = column[np.uint64(local[begin + i])]
+                cells, codes = cells_by_code(
+                    line, local, begin, end, statistics, n_codes[f], by_code
+                )
+            score, bin, way, n_missing, n_filled = best_of(
+                gain, cells, own, 1 if raw else 0, bounds, minima, layout, sums
+            )
+            varied = varied or n_filled >= 2
+            per_cost = score / costs[f] if costs.size else score
+            if score > -np.inf and (
+                found < 0 or per_cost > worth or (per_cost == worth and f < found)
+            ):
+                best, worth, found = score, per_cost, f
+                its_next = following(cells, codes, bin, layout.implied, layout.classes)
+                its_bin = codes[bin] if codes.size else bin
+                its_way, its_missing, its_cut = way == 1, n_missing, cut
+            if not raw and codes.size == 0:
+                dense[: n_codes[f]] = 0
+        return found, best, its_bin, its_next, its_way, its_missing, its_cut
+
+    return search_node
+
+
 @functools.cache
-def grower(  # noqa: C901, PLR0915  (one compiled loop)
+def grower(  # noqa: C901  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     stamp = int(hashlib.sha256(gain.__code__.co_code).hexdigest()[:8], 16)
     register_jitable(gain)
-    best_of = feature_search(shape)
+    search_node = _node_search(gain, shape, raw)
 
     @numba.njit(cache=True, nogil=True)
-    def grow(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915
+    def grow(  # type: ignore[no-untyped-def]
         columns, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
         least, most, out,
     ):  # fmt: skip
         """Grow the first `n_given` nodes of `out`; return how many nodes there are then.
 
-        Made nodes of at most `least` rows are left for later, marked by a first child of −2.
+        Made nodes of at most `least` rows are left for later, marked by their first child.
         """
-        (
-            parent, start, stop, depth, key, total, first_child,
-            feature, out_gain, out_bin, out_next, out_missing_left, out_missing, threshold,
-        ) = out  # fmt: skip
-        max_depth, min_split, min_rows, min_weight, min_gain, costs = numbers
-        max_features, order_state, cut_state = draw
-        n_features = columns.shape[0]
-        n_statistics = total.shape[1]
-        implied = layout.implied
-        stored = n_statistics - implied
-        widest = np.max(n_codes)
-        dense = np.zeros((widest, stored), np.int64)
-        marks = np.zeros(widest // 64 + 1, np.uint64)
-        cells = np.empty((max(3, widest // 2 + 2), stored), np.int64)
-        filled = np.empty(widest // 2 + 2, np.int64)
-        work = (dense, marks, cells, filled)
-        spare, line = np.empty(most, np.uint32), np.empty(most, np.uint32)
-        zeros = np.zeros(most, np.uint32)
-        values = np.empty(most if raw else 0, columns.dtype)
-        planes = np.empty((stored, most if raw else 0), np.int64)
-        running, sums_left = np.empty(stored, np.int64), np.empty(stored, np.int64)
-        left = np.empty(n_statistics, np.float64)
-        right = np.empty(n_statistics + 0 * stamp, np.float64)  # keeps `stamp` captured
-        scratch = (running, left, right)
-        bounds = (np.int64(0), -np.inf, np.inf)
-        drawn = np.zeros(n_features + 1, np.bool_)
-        own_words = np.zeros(n_features, np.uint64)
+        start, stop, depth, key, total, first_child = out[1:7]
+        feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[7:]
+        stored = total.shape[1] - layout.implied
+        scratch = _scratch(n_codes, most, stored, columns.shape[0], columns, raw)
+        spare, zeros = np.empty(most, np.uint32), np.zeros(most, np.uint32)
+        sums = (
+            np.empty(stored, np.int64),
+            np.empty(total.shape[1], np.float64),
+            np.empty(total.shape[1] + 0 * stamp, np.float64),  # keeps `stamp` captured
+        )
+        sums_left = np.empty(stored, np.int64)
         pending = np.empty(2 * most + n_given, np.int64)
         for given in range(n_given):
             pending[n_given - 1 - given] = given
@@ -207,73 +335,25 @@ def grower(  # noqa: C901, PLR0915  (one compiled loop)
             node = pending[n_pending]
             begin, end = start[node], stop[node]
             own = total[node]
-            if depth[node] == max_depth or end - begin < min_split:
-                continue
-            if np.float64(own[layout.weight]) < min_weight[0]:
+            if not _worth_a_search(own, end - begin, depth[node], numbers, layout):
                 continue
             if not _differ(local, begin, end, own, identity, reals, layout):
                 continue
-            drawn[:] = False
-            order, cuts = _next_state(order_state, key[node]), _next_state(cut_state, key[node])
-            if raw:
-                _planes_of(planes, local, begin, end, statistics)
-            best, worth, found, varied = -np.inf, -np.inf, -1, False
-            for looked in range(n_features):
-                if looked >= max_features and varied:
-                    break
-                f = looked if max_features >= n_features else _next_feature(drawn, own_words, order)
-                cut = 0.0
-                if raw:
-                    cut = _drawn_cut(columns[f], local, begin, end, cuts, f, values)
-                    sides = _by_cut(values, end - begin, cut, planes, own[implied:], cells[:3])
-                    codes = filled[:0]
-                else:
-                    column = columns[f]
-                    for i in range(end - begin):
-                        line[i] = column[np.uint64(local[begin + i])]
-                    sides, codes = cells_by_code(
-                        line, local, begin, end, statistics, n_codes[f], work
-                    )
-                score, bin, way, n_missing, n_filled = best_of(
-                    gain, sides, own, 1 if raw else 0, bounds, (min_rows, min_weight[1]), layout,
-                    scratch,
-                )  # fmt: skip
-                varied = varied or n_filled >= 2
-                per_cost = score / costs[f] if costs.size else score
-                better = found < 0 or per_cost > worth or (per_cost == worth and f < found)
-                if score > -np.inf and better:
-                    best, worth, found = score, per_cost, f
-                    out_next[node] = following(sides, codes, bin, implied, layout.classes)
-                    out_bin[node] = codes[bin] if codes.size else bin
-                    out_missing_left[node], out_missing[node] = way == 1, n_missing
-                    threshold[node] = cut
-                if not raw and codes.size == 0:
-                    dense[: n_codes[f]] = 0
-            if found < 0 or best < min_gain:
-                continue
-            feature[node], out_gain[node], first_child[node] = found, best, n_made
-            middle = _parted(
-                columns[found], local, begin, end, out_bin[node], threshold[node],
-                out_missing_left[node], raw, spare,
+            f, gained, bin, next_bin, way, n_missing, cut = search_node(
+                columns, local, begin, end, key[node], own, statistics, n_codes, numbers, draw,
+                layout, sums, scratch,
             )  # fmt: skip
+            if f < 0 or gained < numbers[4]:
+                continue
+            feature[node], out_gain[node], first_child[node] = f, gained, n_made
+            out_bin[node], out_next[node], out_way[node] = bin, next_bin, way
+            out_missing[node], threshold[node] = n_missing, cut
+            middle = _parted(columns[f], local, begin, end, bin, cut, way, raw, spare)
             sums_left[:] = 0
             add_rows(sums_left, stored, zeros, local, begin, middle, statistics)
-            for side in range(2):
-                child = n_made + side
-                parent[child], depth[child] = node, depth[node] + 1
-                start[child] = begin if side == 0 else middle
-                stop[child] = middle if side == 0 else end
-                path = _next_state(np.uint64(0), key[node])
-                key[child] = _next_state(path, np.uint64(side))
-                first_child[child], feature[child], out_gain[child] = -1, -1, -np.inf
-                for s in range(stored):
-                    value = sums_left[s]
-                    total[child, implied + s] = own[implied + s] - value if side else value
-                if implied:
-                    total[child, 0] = stop[child] - start[child]
-                if stop[child] - start[child] <= least:
-                    first_child[child] = -2
-                else:
+            _make_children(out[:9], node, n_made, middle, sums_left, layout.implied, least)
+            for child in range(n_made + 1, n_made - 1, -1):  # so that the first is next
+                if first_child[child] != LATER:
                     pending[n_pending] = child
                     n_pending += 1
             n_made += 2

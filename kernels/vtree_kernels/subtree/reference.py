@@ -190,7 +190,7 @@ def _found(
     start, stop = np.array([0]), np.array([rows.size])
     total, free = node["total"][None, :], np.array([np.inf])
     own = (statistics.label, statistics.weight, statistics.sums)
-    after = (None, -free, free, rule.limits, rule.gain, rule.layout)
+    after: Any = (None, -free, free, rule.limits, rule.gain, rule.layout)
     threshold = 0.0
     if rule.raw:
         assert table.values is not None

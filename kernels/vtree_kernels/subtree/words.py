@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,10 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 def mixed(state: np.uint64, word: np.uint64) -> np.uint64:
     """Return the state of a hash after one more word (splitmix64's finaliser)."""
     with np.errstate(over="ignore"):
-        return next_state(state, word)
+        return np.uint64(next_state(state, word))
 
 
-def next_state(state, word):  # type: ignore[no-untyped-def]
+def next_state(state: Any, word: Any) -> Any:
     """Return it; as plain arithmetic, to be compiled."""
     z = state * np.uint64(3) + word + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * _FIRST

@@ -1,0 +1,88 @@
+"""Nodes that grow by themselves make the same trees as the levels of all nodes."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.fitting import Setting, fit
+from vtree import subtrees
+from vtree.growth import Plan, _rule_alone, level_order
+from vtree.routing import Data
+from vtree.tree import fingerprint
+
+
+def _data(n_rows: int = 900) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_rows, 5))
+    X[:, 0], X[:, 1] = np.round(X[:, 0], 1), random.integers(0, 4, n_rows)
+    X[random.random(X.shape) < 0.1] = np.nan
+    noisy = np.nan_to_num(X[:, 0] + X[:, 2] * X[:, 3]) + random.normal(scale=0.3, size=n_rows)
+    return X, (noisy > 0).astype(np.int64), random.integers(1, 4, n_rows)
+
+
+SETTINGS = {
+    "plain": Setting(max_bins=255),
+    "limits": Setting(max_bins=255, max_depth=5, min_rows=4, min_weight=5.0, min_gain=0.5),
+    "splits": Setting(max_bins=20, min_rows_split=25),
+    "draws": Setting(max_bins=255, max_features=2, seed=4),
+    "cuts": Setting(max_bins=255, random_threshold=True, raw=True, seed=5),
+    "cuts, draws": Setting(random_threshold=True, raw=True, max_features=1, seed=5),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_same_model_with_and_without_levels(
+    name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, times = _data()
+    weight = times if weighted else None
+    levels = SETTINGS[name]
+    alone = replace(levels, alone=True)
+    roots = [np.arange(900), np.arange(0, 900, 3), np.arange(5)]
+    expected = fingerprint(fit(X, y, levels, weight, roots=roots))
+    assert fingerprint(fit(X, y, levels, weight, roots=roots, mode="reference")) == expected
+    for most in (0, 40, 10**9):  # rows of a node
+        monkeypatch.setattr(subtrees, "FEW_IN_ALL", most // 2)
+        monkeypatch.setattr(subtrees, "FEW", most)
+        monkeypatch.setattr(subtrees, "FEW_DRAWN", most)
+        for count in (1, 4):
+            found = fit(X, y, alone, weight, roots=roots, n_threads=count)
+            assert fingerprint(found) == expected, (most, count)
+    order = np.random.default_rng(3).permutation(900)
+    one = fingerprint(fit(X, y, levels, weight))
+    moved = fit(X[order], y[order], alone, times[order] if weighted else None)
+    assert fingerprint(moved) == one
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+def test_real_targets(criterion: str) -> None:
+    X, _, times = _data()
+    y = np.abs(np.nan_to_num(X[:, 2]) * 3).round(1)
+    expected = fingerprint(fit(X, y, Setting(criterion, max_bins=255), times))
+    alone = Setting(criterion, max_bins=255, alone=True)
+    assert fingerprint(fit(X, y, alone, times)) == expected
+
+
+# What takes more than a node's own rows grows level by level.
+LEVELS: dict[str, dict[str, Any]] = {
+    "categories": {"levels": (-1, 4, -1, -1, -1)},
+    "constraints": {"monotone": (1, 0, 0, 0, 0)},
+    "medians": {"criterion": "absolute_error"},
+    "thresholds between bins": {"random_threshold": True},
+}
+
+
+@pytest.mark.parametrize("name", [*LEVELS, "none of these"])
+def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
+    X, y, _ = _data(60)
+    X[:, 1] = np.nan_to_num(X[:, 1])
+    setting = replace(Setting(alone=True), **LEVELS.get(name, {}))
+    targets, bins = setting.targets(y), setting.bins(X)
+    plan: Plan = setting.plan(bins, targets)
+    data = Data(bins, targets, None, np.arange(60, dtype=np.int32))  # type: ignore[arg-type]
+    assert (_rule_alone(plan, level_order, data) is None) == (name in LEVELS)
+    assert _rule_alone(plan, lambda grown: grown.start[:0], data) is None
