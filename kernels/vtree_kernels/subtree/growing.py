@@ -211,6 +211,16 @@ def _make_children(
 
 
 @register_jitable
+def _put(pending: Any, n_pending: Any, first_child: Any, first: Any) -> Any:
+    """Put two children onto the pile, so that the first is next; return how many are there then."""
+    for child in range(first + 1, first - 1, -1):
+        if first_child[child] != LATER:
+            pending[n_pending] = child
+            n_pending += 1
+    return n_pending
+
+
+@register_jitable
 def _scratch(n_codes: Any, most: Any, stored: Any, n_features: Any, like: Any, raw: Any) -> Any:
     """Return arrays that all nodes of a task use: of codes, of rows, of cuts and of features."""
     widest = np.max(n_codes)
@@ -234,26 +244,14 @@ def _node_search(  # noqa: C901  (one compiled loop)
     best_of = feature_search(shape)
 
     @register_jitable
-    def search_node(  # noqa: PLR0913
-        columns: Any,
-        local: Any,
-        begin: Any,
-        end: Any,
-        key: Any,
-        own: Any,
-        statistics: Any,
-        n_codes: Any,
-        numbers: Any,
-        draw: Any,
-        layout: Any,
-        sums: Any,
-        scratch: Any,
+    def search_node(
+        columns: Any, local: Any, node: Any, statistics: Any, n_codes: Any, rules: Any, work: Any
     ) -> Any:
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold)."""
-        _, _, min_rows, min_weight, _, costs = numbers
+        begin, end, key, own = node
+        (_, _, min_rows, min_weight, _, costs), draw, layout = rules
         max_features, order_state, cut_state = draw
-        by_code, line, by_cut, (drawn, words) = scratch
-        dense, filled = by_code[0], by_code[3]
+        (by_code, line, by_cut, (drawn, words)), sums = work
         values, planes = by_cut
         n_features, n_rows = columns.shape[0], end - begin
         bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
@@ -271,7 +269,7 @@ def _node_search(  # noqa: C901  (one compiled loop)
             if raw:
                 cut = _drawn_cut(column, local, begin, end, cuts, f, values)
                 cells = _by_cut(values, n_rows, cut, planes, own[layout.implied :], by_code[2][:3])
-                codes = filled[:0]
+                codes = by_code[3][:0]
             else:
                 for i in range(n_rows):
                     line[i] = column[np.uint64(local[begin + i])]
@@ -281,8 +279,7 @@ def _node_search(  # noqa: C901  (one compiled loop)
             score, bin, way, n_missing, n_filled = best_of(
                 gain, cells, own, 1 if raw else 0, bounds, minima, layout, sums
             )
-            varied = varied or n_filled >= 2
-            per_cost = score / costs[f] if costs.size else score
+            varied, per_cost = varied or n_filled >= 2, score / costs[f] if costs.size else score
             if score > -np.inf and (
                 found < 0 or per_cost > worth or (per_cost == worth and f < found)
             ):
@@ -291,7 +288,7 @@ def _node_search(  # noqa: C901  (one compiled loop)
                 its_bin = codes[bin] if codes.size else bin
                 its_way, its_missing, its_cut = way == 1, n_missing, cut
             if not raw and codes.size == 0:
-                dense[: n_codes[f]] = 0
+                by_code[0][: n_codes[f]] = 0
         return found, best, its_bin, its_next, its_way, its_missing, its_cut
 
     return search_node
@@ -318,13 +315,14 @@ def grower(  # noqa: C901  (one compiled loop)
         start, stop, depth, key, total, first_child = out[1:7]
         feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[7:]
         stored = total.shape[1] - layout.implied
-        scratch = _scratch(n_codes, most, stored, columns.shape[0], columns, raw)
         spare, zeros = np.empty(most, np.uint32), np.zeros(most, np.uint32)
         sums = (
             np.empty(stored, np.int64),
             np.empty(total.shape[1], np.float64),
             np.empty(total.shape[1] + 0 * stamp, np.float64),  # keeps `stamp` captured
         )
+        work = (_scratch(n_codes, most, stored, columns.shape[0], columns, raw), sums)
+        rules = (numbers, draw, layout)
         sums_left = np.empty(stored, np.int64)
         pending = np.empty(2 * most + n_given, np.int64)
         for given in range(n_given):
@@ -339,23 +337,20 @@ def grower(  # noqa: C901  (one compiled loop)
                 continue
             if not _differ(local, begin, end, own, identity, reals, layout):
                 continue
+            its = (begin, end, key[node], own)
             f, gained, bin, next_bin, way, n_missing, cut = search_node(
-                columns, local, begin, end, key[node], own, statistics, n_codes, numbers, draw,
-                layout, sums, scratch,
-            )  # fmt: skip
+                columns, local, its, statistics, n_codes, rules, work
+            )
             if f < 0 or gained < numbers[4]:
                 continue
             feature[node], out_gain[node], first_child[node] = f, gained, n_made
-            out_bin[node], out_next[node], out_way[node] = bin, next_bin, way
-            out_missing[node], threshold[node] = n_missing, cut
+            out_bin[node], out_next[node], threshold[node] = bin, next_bin, cut
+            out_way[node], out_missing[node] = way, n_missing
             middle = _parted(columns[f], local, begin, end, bin, cut, way, raw, spare)
             sums_left[:] = 0
             add_rows(sums_left, stored, zeros, local, begin, middle, statistics)
             _make_children(out[:9], node, n_made, middle, sums_left, layout.implied, least)
-            for child in range(n_made + 1, n_made - 1, -1):  # so that the first is next
-                if first_child[child] != LATER:
-                    pending[n_pending] = child
-                    n_pending += 1
+            n_pending = _put(pending, n_pending, first_child, n_made)
             n_made += 2
         return n_made
 
