@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,21 +13,22 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`, `log` and `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._naming import named_after
 
 BLOCK = 16_384  # rows of a task
 
 
 @functools.cache
 def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: int) -> Any:
-    """Compile the loop around one function; its code is part of the key of Numba's disk cache."""
-    stamp = int(hashlib.sha256(function.__code__.co_code).hexdigest()[:8], 16)
+    """Compile the loop around one function; its code is part of the loop's name."""
     register_jitable(forceinline=True)(function)
 
     # Without branches of the function's own, the compiler works out several rows at a time; for
     # that all columns come one by one, and results are named one by one.
     @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @named_after(function, n_others, n_results)
     def over_rows(column, others, numbers, out):  # type: ignore[no-untyped-def]
-        for i in range(column.size + 0 * stamp):  # keeps `stamp` captured
+        for i in range(column.size):
             if n_others == 0:
                 found = function(column[i], *numbers)
             elif n_others == 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._naming import named_after
 from vtree_kernels.scan.reference import Best, Layout, Limits
 
 # The integers of a layout: weight, first, outputs, classes, ordered, implied.
@@ -80,6 +80,7 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
     """
 
     @register_jitable
+    @named_after(shape)
     def best_of(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0915
         gain, cells, total, only, bounds, minima, given, scratch
     ):
@@ -139,13 +140,13 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     """Compile the scan around one criterion and, for few statistics, one shape of layout.
 
     The criterion is captured as a plain function, so that Numba's disk cache finds the result
-    again in another process; its code is part of the key, for the cache only watches this file.
+    again in another process; its code is part of the name, for the cache only watches this file.
     """
-    stamp = int(hashlib.sha256(gain.__code__.co_code).hexdigest()[:8], 16)
     register_jitable(gain)
     best_of = feature_search(shape)
 
     @numba.njit(cache=True, nogil=True)
+    @named_after(gain, shape)
     def scan_nodes(  # type: ignore[no-untyped-def]
         hist, total, allowed, monotone, lower, upper, minima, layout, first, last, out
     ):
@@ -153,7 +154,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         implied = total.shape[1] - hist.shape[3]
         running = np.empty(hist.shape[3], np.int64)
         left = np.empty(total.shape[1], np.float64)
-        right = np.empty(total.shape[1] + 0 * stamp, np.float64)  # keeps `stamp` captured
+        right = np.empty(total.shape[1], np.float64)
         scratch = (running, left, right)
         for node in range(first, last):
             for g in range(hist.shape[1]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._naming import named_after
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import (
     Shape,
@@ -156,11 +156,11 @@ def following(cells: Any, codes: Any, bin: Any, implied: Any, classes: Any) -> A
 @functools.cache
 def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     """Compile the search around one criterion and one shape of layout, as `scan` is."""
-    stamp = int(hashlib.sha256(gain.__code__.co_code).hexdigest()[:8], 16)
     register_jitable(gain)
     best_of = feature_search(shape)
 
     @numba.njit(cache=True, nogil=True)
+    @named_after(gain, shape)
     def search_nodes(  # type: ignore[no-untyped-def]
         codes, rows, start, stop, label, weight, sums, n_codes, total, monotone, lower, upper,
         minima, layout, first, last, most, out,
@@ -182,7 +182,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         line, place = np.empty(most, np.uint32), np.arange(most).astype(np.uint32)
         running = np.empty(stored, np.int64)
         left = np.empty(n_statistics, np.float64)
-        right = np.empty(n_statistics + 0 * stamp, np.float64)  # keeps `stamp` captured
+        right = np.empty(n_statistics, np.float64)
         scratch = (running, left, right)
         for node in range(first, last):
             begin, end = start[node], stop[node]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
+from vtree_kernels._naming import named_after
 from vtree_kernels.scan.cpu import Shape, feature_search
 from vtree_kernels.search.cpu import add_rows, cells_by_code, following
 from vtree_kernels.subtree import words
@@ -244,6 +244,7 @@ def _node_search(  # noqa: C901  (one compiled loop)
     best_of = feature_search(shape)
 
     @register_jitable
+    @named_after(gain, shape, raw)
     def search_node(
         columns: Any, local: Any, node: Any, statistics: Any, n_codes: Any, rules: Any, work: Any
     ) -> Any:
@@ -299,11 +300,11 @@ def grower(  # noqa: C901  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
-    stamp = int(hashlib.sha256(gain.__code__.co_code).hexdigest()[:8], 16)
     register_jitable(gain)
     search_node = _node_search(gain, shape, raw)
 
     @numba.njit(cache=True, nogil=True)
+    @named_after(gain, shape, raw)
     def grow(  # type: ignore[no-untyped-def]
         columns, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
         least, most, out,
@@ -319,7 +320,7 @@ def grower(  # noqa: C901  (one compiled loop)
         sums = (
             np.empty(stored, np.int64),
             np.empty(total.shape[1], np.float64),
-            np.empty(total.shape[1] + 0 * stamp, np.float64),  # keeps `stamp` captured
+            np.empty(total.shape[1], np.float64),
         )
         work = (_scratch(n_codes, most, stored, columns.shape[0], columns, raw), sums)
         rules = (numbers, draw, layout)
