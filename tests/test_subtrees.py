@@ -11,6 +11,7 @@ from tests.fitting import Setting, fit
 from vtree import subtrees
 from vtree.growth import Plan, _rule_alone, level_order
 from vtree.routing import Data
+from vtree.splits import Search
 from vtree.tree import fingerprint
 
 
@@ -86,3 +87,11 @@ def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
     data = Data(bins, targets, None, np.arange(60, dtype=np.int32))  # type: ignore[arg-type]
     assert (_rule_alone(plan, level_order, data) is None) == (name in LEVELS)
     assert _rule_alone(plan, lambda grown: grown.start[:0], data) is None
+
+
+def test_every_field_of_a_search_was_thought_of() -> None:
+    # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories.
+    taken = {"criterion", "layout", "limits", "draw", "feature_costs"}
+    refused = {"monotone", "uses_once", "legal"}
+    of_categories = {"min_level_rows", "subsets"}
+    assert set(Search._fields) == taken | refused | of_categories
