@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 
 from vtree.errors import InputError
+from vtree.estimators.targets import class_codes
 from vtree.tables.levels import (
     MOST_LEVELS,
     codes_of_labels,
     codes_of_numbers,
     is_missing,
     levels_of_labels,
+    offsets_of_whole_numbers,
     refuse_unknown,
 )
 
@@ -100,3 +102,36 @@ def test_refuse_unknown() -> None:
     refuse_unknown([1, None, 2.0, np.nan, True], levels, "column 3")
     with pytest.raises(InputError, match=r"column 3 holds 3, 'a', not seen.*choices are 1, 2\."):
         refuse_unknown([1, 3, "a"], levels, "column 3")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float32, np.float64])
+def test_whole_numbers_of_a_narrow_range_need_no_sorting(dtype: Any) -> None:
+    x = np.array([9, 4, 4, 120, 9]).astype(dtype)
+    found = offsets_of_whole_numbers(x)
+    assert found is not None
+    assert (found[0], found[1].tolist()) == (4, [5, 0, 0, 116, 5])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[], [0.5, 1.0], [0.0, np.inf], [-np.inf, np.inf], [0.0, 1e300], [0, 70_000], [True, False]],
+)
+def test_others_do(numbers: list[Any]) -> None:
+    assert offsets_of_whole_numbers(np.array(numbers)) is None
+
+
+def test_differences_need_more_bits_than_the_numbers() -> None:
+    x = np.array([-100, 120, 0], dtype=np.int8)
+    found = offsets_of_whole_numbers(x)
+    assert found is not None and found[1].tolist() == [0, 220, 100]
+    (labels,), codes = class_codes(np.repeat(x, 3)[:, None])
+    assert labels.dtype == np.int8 and labels.tolist() == [-100, 0, 120]
+    assert codes[::3, 0].tolist() == [0, 2, 1]
+
+
+def test_numbers_far_from_zero_keep_their_differences() -> None:
+    x = np.array([2**62 + 5, 2**62, 2**62 + 9])
+    found = offsets_of_whole_numbers(x)
+    assert found is not None and found[0] == 2**62 and found[1].tolist() == [5, 0, 9]
+    assert class_codes(x[:, None])[0][0].tolist() == sorted(x.tolist())
+    assert class_codes(x[:, None])[1].ravel().tolist() == [1, 0, 2]

@@ -31,8 +31,16 @@ def log_chi_square_tail(x: Floats, df: Floats) -> Floats:
     >>> log_chi_square_tail(np.array([3.841458820694124, 4000.0]), np.array([1.0, 1.0])).round(6)
     array([   -2.995732, -2004.373066])
     """
-    tail = special.chdtrc(df, x)
+    # With one or two degrees, those of pairs of levels and up to three classes, there are formulas
+    # that take a tenth of the time.
+    tail = np.empty(x.shape)
+    one, two = df == 1.0, df == 2.0
+    tail[one] = special.erfc(np.sqrt(x[one] / 2.0))
+    tail[two] = 1.0
+    other = ~(one | two)
+    tail[other] = special.chdtrc(df[other], x[other])
     result = _log_of(tail)
+    result[two] = -x[two] / 2.0
     tiny = np.flatnonzero((tail < _TINY) & np.isfinite(x))
     if not tiny.size:
         return result

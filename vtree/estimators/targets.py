@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array
 
 from vtree import arrays
 from vtree.errors import InputError, InputTypeError, own_errors
-from vtree.tables.levels import is_missing
+from vtree.tables.levels import is_missing, offsets_of_whole_numbers
 
 Floats = NDArray[np.float64]
 
@@ -103,12 +103,27 @@ def class_codes(y: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]
     """
     classes, codes = [], []
     with own_errors("y", _LABELS):
-        check_classification_targets(y)
+        if y.dtype.kind not in "iu":
+            check_classification_targets(y)
         for output in range(y.shape[1]):
-            labels, code = np.unique(y[:, output], return_inverse=True)
+            labels, code = _distinct(y[:, output])
+            if y.dtype.kind in "iu" and 2 * labels.size > code.size:
+                # Whole numbers are labels; scikit-learn warns where there are many.
+                check_classification_targets(y[:, output])
             classes.append(labels)
             codes.append(np.reshape(code, -1))
     return classes, np.stack(codes, axis=1).astype(np.int64)
+
+
+def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return (distinct labels, sorted; number of each label (N,))."""
+    found = offsets_of_whole_numbers(y) if y.dtype.kind in "iu" else None
+    if found is None:
+        return np.unique(y, return_inverse=True)
+    least, offset = found
+    present = np.bincount(offset) > 0
+    labels = np.flatnonzero(present).astype(y.dtype) + least
+    return labels, (np.cumsum(present) - 1)[offset]
 
 
 def codes_of(y: NDArray[Any], classes: list[NDArray[Any]], argument: str) -> NDArray[np.int64]:

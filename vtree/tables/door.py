@@ -20,6 +20,7 @@ from vtree.tables.levels import (
     codes_of_labels,
     codes_of_numbers,
     levels_of_labels,
+    offsets_of_whole_numbers,
     refuse_unknown,
 )
 from vtree.tables.matrices import matrix_of
@@ -181,9 +182,14 @@ def _check_ascending(order: list[Any], where: str) -> None:
 
 
 def _distinct(matrix: Array, place: int) -> list[float]:
-    """Give a column's distinct numbers on the host."""
-    numbers: list[float] = np.unique(to_numpy(matrix[:, place])).tolist()
-    return numbers
+    """Give a column's distinct numbers on the host, missing ones left out."""
+    column = np.ascontiguousarray(to_numpy(matrix[:, place]))
+    known = column[column == column]
+    found = offsets_of_whole_numbers(known)
+    if found is None:
+        return list(np.unique(known).tolist())
+    least, offset = found
+    return list((np.flatnonzero(np.bincount(offset)) + least).tolist())
 
 
 def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals) -> Table:

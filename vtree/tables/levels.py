@@ -68,6 +68,28 @@ def levels_of_labels(labels: Iterable[Any], where: str) -> NDArray[Any]:
     return _objects(in_order)
 
 
+def offsets_of_whole_numbers(x: NDArray[Any]) -> tuple[Any, NDArray[np.int64]] | None:
+    """Return (the least number, how far each lies above it), or None.
+
+    None unless all are whole and within 65,536 of each other: then what is there can be counted,
+    and nothing need be sorted. x (N,): numbers without NaN.
+
+    >>> offsets_of_whole_numbers(np.array([3.0, 7.0, 3.0]))
+    (np.float64(3.0), array([0, 4, 0]))
+    """
+    if x.size == 0 or x.dtype.kind not in "iuf":
+        return None
+    least, most = x.min(), x.max()
+    if not float(most) - float(least) <= MOST_LEVELS:
+        return None
+    offset: NDArray[np.int64]
+    if x.dtype.kind != "f":  # in 64 bits, for the difference of two bytes may be none
+        offset = x.astype(np.int64) - least.astype(np.int64)
+        return least, offset
+    offset = (x - least).astype(np.int64)
+    return (least, offset) if bool((offset + least == x).all()) else None
+
+
 def codes_of_labels(labels: list[Any], levels: NDArray[Any]) -> NDArray[np.float64]:
     """Give each label the number of its level.
 
