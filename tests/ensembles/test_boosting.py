@@ -6,7 +6,7 @@ import pytest
 
 from tests.samples import classes, reals
 from vtree.binning import bin_table
-from vtree.ensembles.boosting import Training, boost, pruned, round_totals
+from vtree.ensembles.boosting import Training, boost, curvatures, pruned, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import Goss, System
@@ -82,3 +82,39 @@ def test_xor_survives_pruning() -> None:
 def test_nothing_is_pruned_without_gamma() -> None:
     sentinel: Any = object()
     assert pruned(sentinel, 0.0) is sentinel
+
+
+def test_rounds_bin_anew_by_second_derivatives() -> None:
+    loss, y = CLASSIFICATION["logistic"], (LABELS > 0).astype(np.float64)
+    asked: list[Any] = []
+
+    def rebin(weight: Any) -> Any:
+        asked.append(weight)
+        return bin_table(X, np.full(4, -1), max_bins=10, weight=weight)
+
+    training = _training(loss, y)._replace(rebin=rebin)
+    start, sums = loss.starts(y, None, 1), np.zeros((200, 1))
+    rounds = boost(training, System(0.5, 1.0, max_depth=2), start, sums)
+    for _ in range(3):
+        share = 1.0 / (1.0 + np.exp(-(start + sums)[:, 0]))
+        tree = next(rounds)
+        expected = share * (1.0 - share)
+        np.testing.assert_allclose(
+            asked[-1] / asked[-1].max(), expected / expected.max(), rtol=1e-9
+        )
+        edges = bin_table(X, np.full(4, -1), max_bins=10, weight=asked[-1]).edges
+        split = tree.first_child >= 0
+        pairs = zip(tree.feature[split], tree.threshold[split], strict=True)
+        assert all(threshold in edges[feature] for feature, threshold in pairs)
+    assert (asked[0] == asked[0][0]).all() and len(np.unique(asked[1])) > 1
+
+
+def test_curvatures_add_up_over_classes_and_are_positive() -> None:
+    loss = CLASSIFICATION["multinomial"]
+    raw = np.random.default_rng(0).normal(size=(200, 3))
+    raw[0] = [800.0, 0.0, 0.0]  # certain: all second derivatives are zero
+    terms = loss.derivatives(raw, LABELS)
+    found = curvatures(terms, Weights.of(None, 1.0, 200))
+    assert found[0] == 1
+    expected = terms.hessian.sum(axis=1)
+    np.testing.assert_allclose(found[1:] / found.max(), expected[1:] / expected.max(), rtol=1e-9)

@@ -15,7 +15,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.golden_tables import GOLDEN, numbers
 from tests.peer_tables import table as peer_table
 from tests.samples import classes, columns, reals
-from vtree import NewtonBoostingClassifier, NewtonBoostingRegressor, digest, kernels, load, save
+from vtree import (
+    Bins,
+    NewtonBoostingClassifier,
+    NewtonBoostingRegressor,
+    digest,
+    kernels,
+    load,
+    save,
+)
 from vtree.errors import InputError, InputTypeError
 
 ORACLE = json.loads((GOLDEN / "boosting.json").read_text())
@@ -150,6 +158,7 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         {"grow_policy": "lossguide", "max_leaves": 5, "max_depth": 0},
     ),
     "categories": (NewtonBoostingClassifier, LABELS, {"categorical_features": [1]}),
+    "approx": (NewtonBoostingClassifier, LABELS, {"tree_method": "approx", "max_bins": 9}),
     "bounded": (NewtonBoostingClassifier, LABELS, {"max_delta_step": 0.3, "max_bins": 5}),
 }
 
@@ -324,3 +333,11 @@ def test_quantiles_of_several_outputs_are_several_models() -> None:
     model = NewtonBoostingRegressor(objective="quantile", quantile_alpha=[0.1, 0.9])
     with pytest.raises(InputError, match="asks for 2 quantiles, and y has 2 columns"):
         model.fit(X, np.stack([Y, Y], axis=1))
+
+
+def test_bins_of_a_round_cannot_be_ready() -> None:
+    model = NewtonBoostingClassifier(tree_method="approx", n_estimators=2, max_bins=20)
+    with pytest.raises(InputError, match="bins X anew each round"):
+        model.fit(Bins(X, max_bins=20), LABELS)
+    fine = NewtonBoostingClassifier(n_estimators=2, max_bins=255).fit(X, LABELS)
+    assert digest(model.set_params(max_bins=255).fit(X, LABELS)) == digest(fine)

@@ -28,7 +28,7 @@ from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow, level_order
-from vtree.losses import Terms
+from vtree.losses import Terms, whole_numbers
 from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
@@ -50,6 +50,7 @@ class Training(NamedTuple):
     terms: Callable[[Floats, Floats], Terms]  # raw (N, K), y → derivatives
     curved: bool
     leaves: Leaves
+    rebin: Callable[[Integers], Bins] | None = None  # whole weights (N,) → bins of a round
 
 
 def boost(
@@ -69,8 +70,20 @@ def boost(
     while True:
         raw = start + sums
         terms = training.terms(raw, training.y)
+        if training.rebin is not None:
+            bins = training.rebin(curvatures(terms, training.weights))
+            tiled = tiled._replace(bins=_tiled(bins, n_raw))
         yield _round(tiled, system, raw, sums, terms, round_number)
         round_number += 1
+
+
+def curvatures(terms: Terms, weights: Weights) -> Integers:
+    """Return the rows' second derivatives times their weights as whole numbers from 1 up, (N,)."""
+    total = terms.hessian[:, 0].copy()
+    for k in range(1, terms.hessian.shape[1]):
+        total += terms.hessian[:, k]
+    whole, _ = whole_numbers(total, weights.whole, weights.n_rows, weights.total)
+    return np.maximum(whole, 1)
 
 
 def _round(

@@ -16,18 +16,22 @@ from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import System
 from vtree.errors import InputError, own_errors
 from vtree.estimators.base import keep
+from vtree.estimators.bins import Bins
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss, exact_mean, quantiles
 from vtree.sampling import Columns
+from vtree.tables import Schema
+from vtree.tree import Tree
 
 Floats = NDArray[np.float64]
 
 _COMMON: dict[str, list[Any]] = {
     **NEWTON_CONSTRAINTS,
     "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+    "tree_method": [StrOptions({"hist", "approx"})],
     "max_leaves": [Interval(Integral, 0, None, closed="left")],
     "grow_policy": [StrOptions({"depthwise", "lossguide"})],
     "gamma": FROM_ZERO,
@@ -73,6 +77,26 @@ class NewtonBoosting(BoostingEstimator):
             budget=self.histogram_budget,
         )
 
+    def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
+        training = super()._trained_on(X, y, sample_weight, before)
+        if self.tree_method == "hist" or not training.curved:
+            return training
+        if isinstance(X, Bins):
+            raise InputError(
+                'tree_method="approx" bins X anew each round, and cannot use vtree.Bins; pass the '
+                'table itself, or tree_method="hist"'
+            )
+        table = training.bins
+        by_value = [own is not None for own in table.distinct]
+        if np.all(table.is_categorical | by_value):
+            return training  # a bin a value, whatever the weights
+        schema: Schema = self.schema_
+
+        def rebin(weight: NDArray[np.int64]) -> Any:
+            return self._binned(None, slice(None), training.values, schema, weight)
+
+        return training._replace(rebin=rebin)
+
     def _max_step(self) -> float:
         if self.max_delta_step is not None:
             return float(self.max_delta_step)
@@ -104,6 +128,9 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     max_leaves : int
         The most leaves of a tree, with grow_policy="lossguide"; 0: no limit.
     grow_policy : "depthwise" or "lossguide" (the leaf with the largest gain first)
+    tree_method : "hist" or "approx"
+        Cut features at quantiles of the rows once, or for each round anew at quantiles weighted by
+        second derivatives, which takes longer (the paper's weighted quantile sketch, but exact).
     objective : str or function
         "squared_error", "absolute_error", "huber" (a slope of 1), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
@@ -182,6 +209,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         max_depth: int | None = 6,
         max_leaves: int = 0,
         grow_policy: str = "depthwise",
+        tree_method: str = "hist",
         objective: Any = "squared_error",
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
@@ -306,6 +334,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         max_depth: int | None = 6,
         max_leaves: int = 0,
         grow_policy: str = "depthwise",
+        tree_method: str = "hist",
         objective: Any = None,
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
