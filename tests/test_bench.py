@@ -31,6 +31,10 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_fit": (LEARNERS, ("fit",)),
     "bench_boost": (("--learners", "vtree", "vtree_leafwise", "--rounds", "3"), ("boost",)),
     "bench_reuse": (("--ways", "vtree_array", "vtree_bins", "--fits", "2"), ("reuse",)),
+    "bench_parity": (
+        ("--tables", "wine", "diabetes", "--peers", "sklearn", "--rounds", "3"),
+        ("parity",),
+    ),
     "bench_predict": (LEARNERS, ("predict",)),
     "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),
 }

@@ -122,11 +122,13 @@ def without_rare_levels(hist: Array, min_level_rows: int) -> Array:
 def _prefixes(
     hist: Array, layout: Layout, plane: int, scan_in_order: Callable[[Array], Best]
 ) -> tuple[Best, NDArray[np.int8]]:
-    """Scan the levels in the order of `plane` over weight; absent levels come last."""
+    """Scan the levels in the order of what `plane` answers; absent levels come last."""
     xp = arrays.namespace(hist)
     counts, weight = hist[..., 0], xp.astype(hist[..., layout.weight], xp.float64)
     present = counts > 0
-    mean = xp.astype(hist[..., plane], xp.float64) / xp.where(present, weight, 1.0)
+    own, clip = xp.astype(hist[..., plane], xp.float64), layout.clip
+    kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
+    mean = kept / xp.where(present, weight + layout.shrink, 1.0)
     code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
     key = xp.where(present, mean, float("inf"))
     key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front

@@ -125,6 +125,16 @@ def test_starts_steps_and_weights_of_xgboost(name: str) -> None:
     np.testing.assert_allclose(found, oracle["prediction"], rtol=2e-6)
 
 
+def test_levels_are_sorted_as_in_xgboost() -> None:
+    oracle = OPTIONS["xgboost categories"]
+    table, y = peer_table()
+    model = NewtonBoostingRegressor(
+        n_estimators=5, categorical_features=[0, 1, 2], **oracle["params"]
+    ).fit(table, y)
+    shifted = table[:60] + np.array([0.0, 0.0, 0.0, 1e-6, 1e-6, 1e-6])
+    np.testing.assert_allclose(model.predict(shifted), oracle["prediction"], rtol=2e-6)
+
+
 SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "squared": (NewtonBoostingRegressor, Y, {}),
     "absolute": (NewtonBoostingRegressor, Y, {"objective": "absolute_error"}),
