@@ -6,7 +6,7 @@ others (Breiman, Friedman, Olshen and Stone, Classification and Regression Trees
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -82,15 +82,18 @@ def judge(
     alphas = np.append(least, path.alphas[path.alphas > least + path.tolerance])
     n_leaves, risks = _subtrees(tree, losses, path, alphas)
     between = np.sqrt(alphas * np.append(alphas[1:], 100.0 * alphas[-1]))
-    found, weights = [], []
-    for part in parts:
-        answering = _answering(part, between / total)
-        own = [loss(part.rows, part.tree.value[nodes[part.leaf]]) for nodes in answering]
-        found.append(np.stack(own, axis=1))
-        weights.append(weight[part.rows] * part.share)
-    each, w = np.concatenate(found), np.concatenate(weights)[:, None]
+    w = np.concatenate([weight[part.rows] * part.share for part in parts])[:, None]
     unseen = float(w.sum())
-    sums, squares = exact_sums(each * w), exact_sums(each * each * w)
+    moments = []
+    # One alpha after another: the losses of all rows for all alphas may not fit into memory.
+    for answering in zip(*(_answering(part, between / total) for part in parts), strict=True):
+        own = [
+            loss(part.rows, part.tree.value[nodes[part.leaf]])
+            for part, nodes in zip(parts, answering, strict=True)
+        ]
+        each = np.concatenate(own)[:, None]
+        moments.append(exact_sums(np.concatenate([each * w, each * each * w], axis=1)))
+    sums, squares = np.stack(moments, axis=1)
     spread = np.sqrt(np.maximum(squares - sums * sums / unseen, 0.0))
     return Judged(alphas / total, n_leaves, risks / total, sums / unseen, spread / unseen)
 
@@ -107,17 +110,15 @@ def _subtrees(tree: Tree, losses: Losses, path: Path, alphas: Floats) -> tuple[I
     return np.asarray(n_leaves), np.asarray(risks)
 
 
-def _answering(part: Part, alphas: Floats) -> list[Integers]:
-    """Return, for each alpha, the node that answers for each node (M,) of the tree cut there."""
+def _answering(part: Part, alphas: Floats) -> Iterator[Integers]:
+    """Yield, for each alpha, the node that answers for each node (M,) of the tree cut there."""
     path = cost_complexity_path(part.tree, part.losses)
     parent = parents(part.tree)
     below = levels(part.tree.first_child, part.tree.n_children, part.tree.root)[1:]
-    found = []
     for alpha in (alphas * float(part.tree.weight[0])).tolist():
         split = path.cut_at > alpha + path.tolerance
         answering = np.arange(split.size)
         for nodes in below:
             above = parent[nodes]
             answering[nodes] = np.where(split[above], nodes, answering[above])
-        found.append(answering)
-    return found
+        yield answering
