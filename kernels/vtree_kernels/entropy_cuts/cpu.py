@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log2`)
 from vtree_kernels import _threads
+from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.elementary import log2
 from vtree_kernels.entropy_cuts import reference
 from vtree_kernels.entropy_cuts.reference import SLACK, Cuts, Rule
@@ -67,15 +68,20 @@ def _weight(sums: Any, at: int, classes: int) -> Any:
 def _fill(codes, rows, start, stop, label, weight, shift, feature, keys, bits, tables):  # type: ignore[no-untyped-def]
     """Write the keys (tile, R) of the nodes' rows, of features from `feature` on, node by node."""
     plane, amount = tables
+    width, all_codes = codes.shape[1], codes.reshape(-1)
     at = 0
     for node in range(start.size):
-        for position in range(start[node], stop[node]):
-            row = rows[position]
+        end = stop[node]
+        for position in range(start[node], end):
+            # Rows of a node lie apart: without this, each waits for the memory.
+            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+            prefetch(all_codes, ahead * width + feature)
+            row = np.intp(rows[position])
             own = label[row, 0] + shift
             if weight.size > 0:
                 plane[at], amount[at], own = own, weight[row], at
             for j in range(keys.shape[0]):
-                keys[j, at] = (np.int64(codes[row, feature + j]) << bits) | own
+                keys[j, at] = (np.int64(all_codes[row * width + feature + j]) << bits) | own
             at += 1
 
 
@@ -342,6 +348,7 @@ def cuts(
     rule: Rule,
 ) -> Cuts:
     """Return the best cut of each node and feature; see the package for the contract."""
+    codes = np.ascontiguousarray(codes)
     n_nodes, n_features = start.size, codes.shape[1]
     found = _blank(n_nodes, n_features, layout.n_statistics)
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
@@ -350,19 +357,18 @@ def cuts(
     plain = weight is None and unit == 1.0
     table = _table(int(lengths.max(initial=0)).bit_length()) if plain else np.empty(0)
     borders = list(pairwise(_borders(lengths)))
-    tile = _TILE if lengths.max(initial=0) <= _TASK_ROWS else _TILE // 2
-    tiles = -(-n_features // tile)
+    tiles = -(-n_features // _TILE)
     shape = layout.classes, layout.first
     numbers = float(rule.min_weight), float(rule.gap), float(rule.margin)
 
     def task(index: int) -> None:
-        (a, b), first = borders[index // tiles], index % tiles * tile
+        (a, b), first = borders[index // tiles], index % tiles * _TILE
         n_rows = int(lengths[a:b].sum())
         tables = np.arange(layout.classes), np.ones(layout.classes, dtype=np.int64)
         if weight is not None:
             tables = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         bits = max(1, int(tables[0].size - 1).bit_length())
-        own = values[first : first + tile]
+        own = values[first : first + _TILE]
         narrow = weight is None and max(each.size for each in own) < 1 << (31 - bits)
         keys = np.empty((len(own), n_rows), dtype=np.int32 if narrow else np.int64)
         shift = layout.implied - layout.first
