@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from vtree.subtrees import FEW_IN_ALL
 from vtree_kernels import available_threads, cuda, kernels
 
 
@@ -89,13 +90,18 @@ def warmup() -> None:
     Numba keeps what it compiles in `__pycache__` beside the kernels, or under NUMBA_CACHE_DIR;
     CuPy, where there is a GPU, in ~/.cupy/kernel_cache.
     """
-    rows = np.arange(600.0)
-    narrow = np.stack([rows % 7, rows % 5], axis=1)
+    few, many = _table(600), _table(2 * FEW_IN_ALL)
     with kernels("native"):
-        _fit_and_predict(narrow, "cpu")
+        _fit_and_predict(few, "cpu")
+        _fit_and_predict(many, "cpu")
         if _has_cuda():
             # As many columns as the tiles of tables of any width have.
-            _fit_and_predict(np.tile(narrow, 12), "cuda")
+            _fit_and_predict(np.tile(few, 12), "cuda")
+
+
+def _table(n_rows: int) -> NDArray[np.float64]:
+    rows = np.arange(float(n_rows))
+    return np.stack([rows % 7, rows % 5], axis=1)
 
 
 def _has_cuda() -> bool:

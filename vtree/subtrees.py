@@ -22,7 +22,7 @@ from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, sub
 Integers = NDArray[np.int64]
 
 # Rows up to which a node does without the histograms of its parent and its sibling.
-FEW = 512
+FEW = 1_024
 # With a share of the features drawn, histograms of all of them cost more than they save; the limit
 # is what a task's columns may take of the cache.
 FEW_DRAWN = 1 << 17

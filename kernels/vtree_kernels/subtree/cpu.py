@@ -12,7 +12,7 @@ from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import shape_of
-from vtree_kernels.subtree.growing import LATER, grower
+from vtree_kernels.subtree.growing import LATER, grower, scratch
 from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
 
 ROWS = 16_384  # of a task
@@ -129,7 +129,7 @@ def _grow_task(
         np.empty(0) if rule.costs is None else rule.costs,
     )
     made = _blank(_most_nodes(lengths, given.depth, rule), given)
-    local = np.arange(own.size, dtype=np.uint32)
+    local, most = np.arange(own.size, dtype=np.uint32), int(lengths.max(initial=0))
     kernel = grower(rule.gain, shape_of(layout, layout.implied), rule.raw)
     count = kernel(
         columns,
@@ -143,7 +143,7 @@ def _grow_task(
         (rule.max_features, rule.order_state, rule.cut_state),
         layout._replace(unit=np.asarray(layout.unit, dtype=np.float64)),
         least,
-        int(lengths.max(initial=0)),
+        scratch(int(table.n_codes.max()), most, given.start.size, layout, columns, rule.raw),
         tuple(made[name] for name in Subtrees._fields[1:]),
     )
     _scatter_rows(rows, own, local, given.start, given.stop)

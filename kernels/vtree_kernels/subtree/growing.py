@@ -220,21 +220,26 @@ def _put(pending: Any, n_pending: Any, first_child: Any, first: Any) -> Any:
     return n_pending
 
 
-@register_jitable
-def _scratch(n_codes: Any, most: Any, stored: Any, n_features: Any, like: Any, raw: Any) -> Any:
-    """Return arrays that all nodes of a task use: of codes, of rows, of cuts and of features."""
-    widest = np.max(n_codes)
-    few = max(3, widest // 2 + 2)
+def scratch(n_codes: int, most: int, n_given: int, layout: Any, columns: Any, raw: bool) -> Any:
+    """Return arrays that the nodes of a task share, for up to `most` rows of a node.
+
+    They are made here, for to compile what makes them would take a second.
+    """
+    stored, statistics, n_features = layout.n_stored, layout.n_statistics, columns.shape[0]
+    few, n_cut = max(3, n_codes // 2 + 2), most if raw else 0
     by_code = (
-        np.zeros((widest, stored), np.int64),
-        np.zeros(widest // 64 + 1, np.uint64),
+        np.zeros((n_codes, stored), np.int64),
+        np.zeros(n_codes // 64 + 1, np.uint64),
         np.empty((few, stored), np.int64),
         np.empty(few, np.int64),
     )
-    n_cut = most if raw else 0
-    by_cut = np.empty(n_cut, like.dtype), np.empty((stored, n_cut), np.int64)
+    by_cut = np.empty(n_cut, columns.dtype), np.empty((stored, n_cut), np.int64)
     draws = np.zeros(n_features + 1, np.bool_), np.zeros(n_features, np.uint64)
-    return by_code, np.empty(most, np.uint32), by_cut, draws
+    sums = np.empty(stored, np.int64), np.empty(statistics), np.empty(statistics)
+    rows = np.empty(most, np.uint32), np.zeros(most, np.uint32), np.empty(stored, np.int64)
+    pending = np.empty(2 * most + n_given, np.int64)
+    pending[:n_given] = np.arange(n_given)[::-1]
+    return ((by_code, np.empty(most, np.uint32), by_cut, draws), sums), rows, pending
 
 
 def _node_search(  # noqa: C901  (one compiled loop)
@@ -307,7 +312,7 @@ def grower(  # noqa: C901  (one compiled loop)
     @named_after(gain, shape, raw)
     def grow(  # type: ignore[no-untyped-def]
         columns, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
-        least, most, out,
+        least, arrays, out,
     ):  # fmt: skip
         """Grow the first `n_given` nodes of `out`; return how many nodes there are then.
 
@@ -316,18 +321,8 @@ def grower(  # noqa: C901  (one compiled loop)
         start, stop, depth, key, total, first_child = out[1:7]
         feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[7:]
         stored = total.shape[1] - layout.implied
-        spare, zeros = np.empty(most, np.uint32), np.zeros(most, np.uint32)
-        sums = (
-            np.empty(stored, np.int64),
-            np.empty(total.shape[1], np.float64),
-            np.empty(total.shape[1], np.float64),
-        )
-        work = (_scratch(n_codes, most, stored, columns.shape[0], columns, raw), sums)
         rules = (numbers, draw, layout)
-        sums_left = np.empty(stored, np.int64)
-        pending = np.empty(2 * most + n_given, np.int64)
-        for given in range(n_given):
-            pending[n_given - 1 - given] = given
+        work, (spare, zeros, sums_left), pending = arrays
         n_pending, n_made = n_given, n_given
         while n_pending:
             n_pending -= 1
