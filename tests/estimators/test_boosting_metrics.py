@@ -3,7 +3,7 @@ import pytest
 from sklearn import metrics
 
 from vtree.errors import InputError
-from vtree.estimators.boosting_metrics import metric_of
+from vtree.estimators.boosting_metrics import metric_of, metrics_of
 from vtree.losses import CLASSIFICATION, REGRESSION
 
 DRAW = np.random.default_rng(0)
@@ -23,10 +23,33 @@ def test_names_are_scikit_learns_metrics() -> None:
         ("logloss", metrics.log_loss(labels, shares, sample_weight=W)),
         ("error", 1.0 - metrics.accuracy_score(labels, shares.argmax(axis=1), sample_weight=W)),
         ("auc", metrics.roc_auc_score(labels, shares[:, 1], sample_weight=W)),
+        ("aucpr", metrics.average_precision_score(labels, shares[:, 1], sample_weight=W)),
     ):
         metric = metric_of(name, own)
         assert metric.score(RAW, labels, W, own) == pytest.approx(expected)
-        assert metric.larger == (name == "auc")
+        assert metric.larger == name.startswith("auc")
+    found = metric_of("l2", loss).score(RAW, Y, W, loss)
+    assert found == pytest.approx(metrics.mean_squared_error(Y, RAW[:, 0], sample_weight=W))
+
+
+def test_several_classes_have_an_area_too_and_all_must_be_there() -> None:
+    loss, raw = CLASSIFICATION["multinomial"], DRAW.normal(size=(50, 3))
+    labels = np.asarray(np.arange(50) % 3, dtype=np.float64)
+    how = {"multi_class": "ovr", "average": "weighted", "sample_weight": W}
+    expected = metrics.roc_auc_score(labels, loss.link(raw), **how)
+    assert metric_of("auc", loss).score(raw, labels, W, loss) == pytest.approx(expected)
+    for name, y in (("auc", np.minimum(labels, 1.0)), ("aucpr", labels)):
+        with pytest.raises(InputError, match="eval_metric"):
+            metric_of(name, loss).score(raw, y, None, loss)
+
+
+def test_lists_of_metrics() -> None:
+    loss = REGRESSION["squared_error"]
+    assert [metric.name for metric in metrics_of(["mae", "rmse"], loss)] == ["mae", "rmse"]
+    assert [metric.name for metric in metrics_of(None, loss)] == ["loss"]
+    for wrong in ([], ["mae", "mae"], ["mae", "auc"]):
+        with pytest.raises(InputError, match="eval_metric"):
+            metrics_of(wrong, loss)
 
 
 def test_functions_and_what_is_none() -> None:

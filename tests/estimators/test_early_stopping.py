@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
 
-from vtree import NewtonBoostingClassifier, digest
+from vtree import LeafwiseBoostingClassifier, NewtonBoostingClassifier, digest
+from vtree.errors import InputError
 
 
 def test_early_stopping_keeps_the_best_rounds() -> None:
@@ -21,3 +23,33 @@ def test_early_stopping_keeps_the_best_rounds() -> None:
     for metric in ("auc", "error", lambda y, p: float(np.mean((y - p[:, 1]) ** 2))):
         model.set_params(eval_metric=metric).fit(*train, eval_set=[held])
         assert 0.0 <= model.best_score_ <= 1.0
+
+
+def test_the_last_of_several_metrics_decides() -> None:
+    table, y = load_breast_cancer(return_X_y=True)
+    train, held = (table[::2], y[::2]), (table[1::2], y[1::2])
+    how = {"early_stopping_rounds": 4, "n_estimators": 60, "max_depth": 2}
+    model = NewtonBoostingClassifier(eval_metric=["logloss", "error"], **how)
+    model.fit(*train, eval_set=[held])
+    alone = NewtonBoostingClassifier(eval_metric="error", **how).fit(*train, eval_set=[held])
+    assert digest(model) == digest(alone)
+    assert list(model.evals_result_["validation_0"]) == ["logloss", "error"]
+    assert model.best_score_ == min(model.evals_result_["validation_0"]["error"])
+
+
+def test_a_share_is_held_out_where_there_is_no_eval_set() -> None:
+    table, y = load_breast_cancer(return_X_y=True)
+    for kind in (NewtonBoostingClassifier, LeafwiseBoostingClassifier):
+        model = kind(
+            n_estimators=300, early_stopping_rounds=5, validation_fraction=0.3, random_state=1
+        ).fit(table, y)
+        parts = train_test_split(table, y, test_size=0.3, random_state=1, stratify=y)
+        explicit = kind(n_estimators=300, early_stopping_rounds=5, random_state=1)
+        explicit.fit(parts[0], parts[2], eval_set=[(parts[1], parts[3])])
+        assert digest(model) == digest(explicit) and model.n_estimators_ < 295
+        weighted = model.fit(table, y, np.ones(len(y)))
+        assert digest(weighted) == digest(explicit)
+    few = np.zeros(len(y))
+    few[0] = 1.0  # one row of a class cannot be in both parts
+    with pytest.raises(InputError, match="validation_fraction"):
+        model.fit(table, few)

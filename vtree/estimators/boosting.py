@@ -30,7 +30,7 @@ from vtree.estimators.base import (
 from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
-from vtree.estimators.early_stopping import Watch, eval_sets
+from vtree.estimators.early_stopping import Watch, eval_sets, held_out
 from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
@@ -79,7 +79,8 @@ NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
     "monotone_constraints": ["array-like", dict, None],
     "interaction_constraints": ["array-like", None],
     "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
-    "eval_metric": [str, callable, None],
+    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither"), None],
+    "eval_metric": [str, callable, list, tuple, None],
 }
 
 _MOST_SEED = np.iinfo(np.int32).max
@@ -158,12 +159,14 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
             many copies of the row.
         eval_set : list of (X, y), optional
-            Tables to judge each round on; with `early_stopping_rounds` the last one decides.
+            Tables to judge each round on; where the estimator stops early the last one decides, and
+            nothing of X is held out.
         sample_weight_eval_set : list of (N,), optional
             Weights of their rows.
         checkpoint : path, optional
             A file to write after every `checkpoint_every` rounds. If it is there, the run goes on
-            from it, to the same model as if it had never ended. `vtree.load` reads it, too.
+            from it, to the same model as if it had never ended. `vtree.load` reads it, too. A
+            held-out share needs a `random_state` to be the same again.
         checkpoint_every : int
 
         Returns
@@ -175,6 +178,11 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         InputError, InputTypeError
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
+        share = getattr(self, "validation_fraction", None)
+        if self._patience() is not None and eval_set is None and share is not None:
+            X, y, sample_weight, eval_set, sample_weight_eval_set = held_out(
+                self, share, X, y, sample_weight
+            )
         with (
             unchanged_on_error(self),
             threads(thread_count(self.n_jobs)),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from vtree.errors import InputError
 from vtree.losses import Loss
@@ -50,21 +50,68 @@ def _error(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
 
 
 def _auc(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
-    return float(roc_auc_score(y, raw[:, 0], sample_weight=weight))
+    _check_classes(y, max(2, raw.shape[1]), "auc")
+    if raw.shape[1] == 1:
+        return float(roc_auc_score(y, raw[:, 0], sample_weight=weight))
+    how = {"multi_class": "ovr", "average": "weighted", "sample_weight": weight}
+    return float(roc_auc_score(y, loss.link(raw), **how))
 
 
-_CLASSES = {
-    "logloss": Metric("logloss", _mean_loss),
-    "mlogloss": Metric("mlogloss", _mean_loss),
-    "error": Metric("error", _error),
-    "merror": Metric("merror", _error),
-    "auc": Metric("auc", _auc, larger=True),
+def _precision(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
+    if raw.shape[1] > 1:
+        raise InputError('eval_metric "aucpr" is of two classes; use "auc" or "mlogloss"')
+    _check_classes(y, 2, "aucpr")
+    return float(average_precision_score(y, raw[:, 0], sample_weight=weight))
+
+
+def _check_classes(y: Floats, n_classes: int, name: str) -> None:
+    found = np.unique(y).size
+    if found < n_classes:
+        raise InputError(
+            f"eval_metric {name!r} needs rows of all {n_classes} classes, but a table of eval_set "
+            f"holds {found} of them; add rows, or use the log-loss"
+        )
+
+
+def _mse(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
+    return _rmse(raw, y, weight, loss) ** 2
+
+
+# As XGBoost and LightGBM call them: (function, larger is better).
+_LOSSES = ("logloss", "mlogloss", "binary_logloss", "multi_logloss")
+_CLASSES: dict[str, tuple[Callable[..., float], bool]] = {
+    **dict.fromkeys(_LOSSES, (_mean_loss, False)),
+    **dict.fromkeys(("error", "merror", "binary_error", "multi_error"), (_error, False)),
+    "auc": (_auc, True),
+    **dict.fromkeys(("aucpr", "average_precision"), (_precision, True)),
 }
-_REALS = {"rmse": Metric("rmse", _rmse), "mae": Metric("mae", _mae)}
+_REALS: dict[str, tuple[Callable[..., float], bool]] = {
+    "rmse": (_rmse, False),
+    **dict.fromkeys(("mse", "l2"), (_mse, False)),
+    **dict.fromkeys(("mae", "l1"), (_mae, False)),
+}
+
+
+def metrics_of(wanted: Any, loss: Loss) -> list[Metric]:
+    """Return the metrics for `eval_metric`: one as `metric_of` takes them, or a list of these.
+
+    Raises
+    ------
+    InputError
+        An unknown name, no metric, or two of one name.
+    """
+    several = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    metrics = [metric_of(own, loss) for own in several]
+    names = [metric.name for metric in metrics]
+    if not metrics or len(set(names)) < len(names):
+        raise InputError(
+            f"eval_metric={wanted!r} must name metrics, each of them once; pass None for the loss"
+        )
+    return metrics
 
 
 def metric_of(wanted: Any, loss: Loss) -> Metric:
-    """Return the metric for `eval_metric`: a name, a function (y, prediction), None for the loss.
+    """Return the metric for a name, a function (y, prediction), or None for the loss.
 
     A function is given predictions, of classifiers the shares of the classes; smaller is better.
     """
@@ -76,9 +123,9 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     if wanted not in known:
         raise InputError(
             f"eval_metric={wanted!r} is not known here; use one of {sorted(known)}, a function "
-            "(y, prediction) -> number, or None for the loss itself"
+            "(y, prediction) -> number, a list of these, or None for the loss itself"
         )
-    return known[wanted]
+    return Metric(wanted, *known[wanted])
 
 
 def _by_user(function: Callable[..., Any]) -> Callable[..., float]:

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.model_selection import train_test_split
 
 from vtree.arrays import Array
 from vtree.ensembles.boosting import round_totals
-from vtree.errors import InputError, InputTypeError
-from vtree.estimators.boosting_metrics import Metric, metric_of
+from vtree.errors import InputError, InputTypeError, own_errors
+from vtree.estimators.boosting_metrics import metrics_of
 from vtree.tree import Tree, first_trees
 
 Floats = NDArray[np.float64]
@@ -25,6 +27,20 @@ class EvalSet(NamedTuple):
     sums: Floats  # (N, K) what the trees say of them so far
 
 
+def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+    """Return the arguments of fit, X to `sample_weight_eval_set`, with a share as `eval_set`."""
+    given = [X, y] if sample_weight is None else [X, y, np.asarray(sample_weight)]
+    with own_errors("validation_fraction"):
+        parts = train_test_split(
+            *given,
+            test_size=share,
+            random_state=model.random_state,
+            stratify=y if is_classifier(model) else None,
+        )
+    weight, held = (None, None) if sample_weight is None else (parts[4], [parts[5]])
+    return parts[0], parts[2], weight, [(parts[1], parts[3])], held
+
+
 def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
     """Read `eval_set` and `sample_weight_eval_set` of fit by the columns that `model` knows.
 
@@ -37,7 +53,8 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
     if sets is None:
         if model._patience() is not None:
             raise InputError(
-                "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit"
+                "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit, or "
+                "set validation_fraction where the estimator has it"
             )
         return []
     if not isinstance(sets, list | tuple) or not all(
@@ -79,8 +96,9 @@ class Watch:
         self.sets = sets
         self.patience: int | None = model._patience()
         self.least = float(getattr(model, "tol", 0.0))  # what counts as better
-        self.metric: Metric = metric_of(getattr(model, "eval_metric", None), model._loss())
-        self.history: list[list[float]] = [[] for _ in sets]
+        # Of several metrics the last one decides.
+        self.metrics = metrics_of(getattr(model, "eval_metric", None), model._loss())
+        self.history: list[list[list[float]]] = [[[] for _ in self.metrics] for _ in sets]
         self.best: float | None = None
         self.best_round = 0
 
@@ -91,13 +109,12 @@ class Watch:
             sums = each.sums + round_totals(tree, each.values, model._n_raw())
             self.sets[number_of_set] = each._replace(sums=sums)
             raw = model.start_ + sums
-            self.history[number_of_set].append(
-                self.metric.score(raw, each.y, each.weight, model._loss())
-            )
+            for metric, own in zip(self.metrics, self.history[number_of_set], strict=True):
+                own.append(metric.score(raw, each.y, each.weight, model._loss()))
         if not self.sets or self.patience is None:
             return False
-        last = self.history[-1][-1]
-        sign = -1.0 if self.metric.larger else 1.0
+        last = self.history[-1][-1][-1]
+        sign = -1.0 if self.metrics[-1].larger else 1.0
         if self.best is None or sign * last < sign * self.best - self.least:
             self.best, self.best_round = last, number
         return number - self.best_round >= self.patience
@@ -108,14 +125,15 @@ class Watch:
 
     def go_on(self, saved: dict[str, Any]) -> None:
         """Take over what `so_far` returned."""
-        self.history = [list(own) for own in saved["history"]]
+        self.history = [[list(own) for own in of_set] for of_set in saved["history"]]
         self.best, self.best_round = saved["best"], saved["best_round"]
 
     def latest(self) -> dict[str, float]:
-        """Return what the metric said of each set last."""
+        """Return what the metrics said of each set last."""
         return {
-            f"validation_{number} {self.metric.name}": own[-1]
-            for number, own in enumerate(self.history)
+            f"validation_{number} {metric.name}": own[-1]
+            for number, of_set in enumerate(self.history)
+            for metric, own in zip(self.metrics, of_set, strict=True)
         }
 
     def tell(self, model: Any) -> None:
@@ -123,8 +141,10 @@ class Watch:
         if not self.sets:
             return
         model.evals_result_ = {
-            f"validation_{number}": {self.metric.name: own}
-            for number, own in enumerate(self.history)
+            f"validation_{number}": {
+                metric.name: own for metric, own in zip(self.metrics, of_set, strict=True)
+            }
+            for number, of_set in enumerate(self.history)
         }
         if self.best is not None:
             model.best_iteration_, model.best_score_ = self.best_round, self.best

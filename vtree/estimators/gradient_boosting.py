@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, is_classifier
-from sklearn.model_selection import train_test_split
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.ensembles.boosting import Training
@@ -50,73 +49,6 @@ class GradientBoosting(BoostingEstimator):
     """Base of both; use a derived class."""
 
     _keeps_scores = True
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        eval_set: Any = None,
-        sample_weight_eval_set: Any = None,
-        checkpoint: Any = None,
-        checkpoint_every: int = 10,
-    ) -> Any:
-        """Grow trees round after round.
-
-        Parameters
-        ----------
-        X : (N, F) table
-            As for `DecisionTreeClassifier.fit`; NaN marks missing values.
-        y : (N,)
-            Labels, or real targets.
-        sample_weight : (N,), optional
-            Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
-            many copies of the row.
-        eval_set : list of (X, y), optional
-            Tables to judge each round on; with `n_iter_no_change` the last one decides, and
-            nothing of X is held out.
-        sample_weight_eval_set : list of (N,), optional
-            Weights of their rows.
-        checkpoint : path, optional
-            A file to write after every `checkpoint_every` rounds. If it is there, the run goes on
-            from it, to the same model as if it had never ended. `vtree.load` reads it, too. A
-            held-out share needs a `random_state` to be the same again.
-        checkpoint_every : int
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError, InputTypeError
-            Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
-        """
-        weights = sample_weight_eval_set
-        if self.n_iter_no_change is not None and eval_set is None:
-            X, y, sample_weight, eval_set, weights = self._held_out(X, y, sample_weight)
-        return super().fit(
-            X,
-            y,
-            sample_weight,
-            eval_set=eval_set,
-            sample_weight_eval_set=weights,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-        )
-
-    def _held_out(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-        """Return the arguments of fit with a share of the rows as its `eval_set`."""
-        given = [X, y] if sample_weight is None else [X, y, np.asarray(sample_weight)]
-        parts = train_test_split(
-            *given,
-            test_size=self.validation_fraction,
-            random_state=self.random_state,
-            stratify=y if is_classifier(self) else None,
-        )
-        weight, held = (None, None) if sample_weight is None else (parts[4], [parts[5]])
-        return parts[0], parts[2], weight, [(parts[1], parts[3])], held
 
     def _patience(self) -> int | None:
         rounds: int | None = self.n_iter_no_change
@@ -241,7 +173,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     ) -> None:
         keep(self, locals())
 
-    fit = _fit_context(prefer_skip_nested_validation=True)(GradientBoosting.fit)
+    fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
         loss = REGRESSION[self.loss]
@@ -344,7 +276,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     ) -> None:
         keep(self, locals())
 
-    fit = _fit_context(prefer_skip_nested_validation=True)(GradientBoosting.fit)
+    fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
         return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]

@@ -154,7 +154,10 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
-    eval_metric : "rmse", "mae", function (y, prediction) -> number, or None for the loss
+    validation_fraction : float, optional
+        The share of X to hold out for early stopping where there is no `eval_set`.
+    eval_metric : "rmse", "mae", "mse", function (y, prediction) -> number, or None for the loss
+        Or a list of these, the last of which decides.
     importance_type : "split" or "gain"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
@@ -227,6 +230,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "split",
         warm_start: bool = False,
@@ -272,7 +276,8 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
     class_weight : dict, "balanced" or None
     scale_pos_weight : float
         What rows of the second of two classes weigh.
-    eval_metric : "logloss", "error", "auc" (of two), function (y, shares) -> number, or None
+    eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
+        Or a list of these, the last of which decides. LightGBM's names will do.
 
     References
     ----------
@@ -328,6 +333,7 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "split",
         warm_start: bool = False,

@@ -160,7 +160,10 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
-    eval_metric : "rmse", "mae", function (y, prediction) -> number, or None for the loss
+    validation_fraction : float, optional
+        The share of X to hold out for early stopping where there is no `eval_set`.
+    eval_metric : "rmse", "mae", "mse", function (y, prediction) -> number, or None for the loss
+        Or a list of these, the last of which decides.
     importance_type : "gain", "cover", "weight", "total_gain" or "total_cover"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
@@ -226,6 +229,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         quantile_alpha: Any = 0.5,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "gain",
         warm_start: bool = False,
@@ -304,7 +308,8 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         from a half.
     base_score : float, optional
         Of two classes, the share of the second one to start from. None: the classes' shares.
-    eval_metric : "logloss", "error", "auc" (of two), function (y, shares) -> number, or None
+    eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
+        Or a list of these, the last of which decides. LightGBM's names will do.
 
     References
     ----------
@@ -350,6 +355,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "gain",
         warm_start: bool = False,
