@@ -327,6 +327,8 @@ def _bound(grown: Grown, chosen: Integers, new: Integers, data: Data, search: Se
         grown.total[new], grown.start[new], grown.stop[new], data.order, data.targets
     )
     ordered = centers[:, layout.ordered - layout.first]
+    low, high = (np.repeat(bound[chosen], 2) for bound in (grown.lower, grown.upper))
+    ordered = np.clip(ordered, low, high)
     lower, upper = children_bounds(
         grown.lower[chosen],
         grown.upper[chosen],

@@ -62,13 +62,13 @@ def subset_splits(
     hist = without_rare_levels(hist, min_level_rows)
 
     def scan_in_order(order: Array) -> Best:
-        free = np.zeros(hist.shape[0])
+        free = np.full(hist.shape[0], np.inf)
         return scan(
             arrays.namespace(hist).take_along_axis(hist, order[..., None], axis=2),
             arrays.like(total, hist),
             arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
             None,
-            arrays.like(free, hist),
+            arrays.like(-free, hist),
             arrays.like(free, hist),
             limits,
             gain,

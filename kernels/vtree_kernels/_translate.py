@@ -32,6 +32,7 @@ _COMPARISONS: dict[type, str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
+_NUMBER_FIELDS = {"center", "scale", "shrink", "clip", "lower", "upper"}
 _INTEGER_FIELDS = {"weight", "first", "outputs", "classes", "ordered", "implied"}
 
 PRELUDE = """#include "elementary/cuda.cuh"
@@ -214,7 +215,7 @@ class _Translator:
         if isinstance(node, ast.Attribute) and _name(node.value) == "layout":
             if node.attr in _INTEGER_FIELDS:
                 return f"layout.{node.attr}", "int"
-            if node.attr in ("center", "scale"):
+            if node.attr in _NUMBER_FIELDS:
                 return f"layout.{node.attr}", "double"
         raise self._refuse(node)
 

@@ -27,10 +27,11 @@ def test_the_gain_is_that_of_the_paper(shrink: float, clip: float) -> None:
     np.testing.assert_allclose(newton(left, right, layout), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("lower", [-np.inf, -0.1])
 @pytest.mark.parametrize("most", [0.05, 0.5, 1e9])
-def test_the_gain_of_bounded_answers_is_what_they_lower(most: float) -> None:
+def test_the_gain_of_bounded_answers_is_what_they_lower(most: float, lower: float) -> None:
     draw = np.random.default_rng(0)
-    layout = Layout(1, 2, 1, 1, 2, 0.0, 1.0, (2.0, 0.5, most))
+    layout = Layout(1, 2, 1, 1, 2, 0.0, 0.5, (2.0, 0.5, most), lower=lower, upper=0.3)
     left = [np.ones(200), draw.random(200) * 9, draw.normal(size=200) * 5]
     right = [np.ones(200), draw.random(200) * 9, draw.normal(size=200) * 5]
     both = [a + b for a, b in zip(left, right, strict=True)]
@@ -38,14 +39,17 @@ def test_the_gain_of_bounded_answers_is_what_they_lower(most: float) -> None:
     def lowered(side: Any) -> Any:
         kept = np.sign(side[2]) * np.maximum(np.abs(side[2]) - 0.5, 0.0)
         step = np.clip(kept / (side[1] + 2.0), -most, most)
+        step = np.clip(step, lower / 0.5, 0.3 / 0.5)  # bounds are in the units of answers
         return 2.0 * kept * step - (side[1] + 2.0) * step * step
 
     expected = lowered(left) + lowered(right) - lowered(both)
     found = bounded_newton(left, right, layout)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    if most > 1.0:
-        np.testing.assert_allclose(found, newton(left, right, layout), rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(worth(left, layout), lowered(left), rtol=1e-12)
+    free = layout._replace(lower=-np.inf, upper=np.inf, unit=(2.0, 0.5, np.inf))
+    found = bounded_newton(left, right, free)
+    np.testing.assert_allclose(found, newton(left, right, layout), rtol=1e-6, atol=1e-9)
+    kept = np.maximum(np.abs(left[2]) - 0.5, 0.0)
+    np.testing.assert_allclose(worth(left, layout), kept * kept / (left[1] + 2.0), rtol=1e-12)
 
 
 def test_equal_sides_gain_exactly_nothing() -> None:
@@ -57,7 +61,7 @@ def test_equal_sides_gain_exactly_nothing() -> None:
 
 def test_it_has_a_form_in_cuda() -> None:
     assert "layout.unit[1]" in c_gain(newton)
-    assert "layout.unit[2]" in c_gain(bounded_newton)
+    assert "layout.lower" in c_gain(bounded_newton)
 
 
 def test_steps_and_impurities() -> None:

@@ -1,9 +1,22 @@
+import json
+
 import numpy as np
 import pytest
 
+from tests.golden_tables import GOLDEN
+from tests.peer_tables import table
 from tests.samples import reals
 from vtree import LeafwiseBoostingRegressor, NewtonBoostingRegressor, digest
 from vtree.errors import InputError, InputTypeError
+
+
+@pytest.mark.parametrize("name", ["xgboost rising", "xgboost rising, shrunk"])
+def test_models_of_xgboost(name: str) -> None:
+    oracle = json.loads((GOLDEN / "boosting_options.json").read_text())[name]
+    X, y = table()
+    model = NewtonBoostingRegressor(n_estimators=5, **oracle["params"]).fit(X, y)
+    # A value equal to a threshold goes right there.
+    np.testing.assert_allclose(model.predict(X[:60] + 1e-6), oracle["prediction"], rtol=2e-6)
 
 
 def test_monotone_constraints_hold() -> None:

@@ -9,7 +9,7 @@ from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host import nvrtc
 from tests.cuda_host.emulation import emulated, on_device
-from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.criteria import BOUNDED_NEWTON, CLASSIFICATION, REGRESSION
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels._translate import c_gain
@@ -17,6 +17,9 @@ from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Best, Layout, Limits, scan
 from vtree_kernels.scan import cuda as scan_cuda
 from vtree_kernels.scan.reference import first_maximum
+
+GAINS = {name: own.gain for name, own in {**CLASSIFICATION, **REGRESSION}.items()}
+GAINS["confined"] = BOUNDED_NEWTON.gain
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,20 @@ class Case:
     allowed: bool = False  # one candidate a node and feature
     skewed: bool = False
     drawn: tuple[float, float] = (0.0, 0.0)  # shrink, clip
+    confined: bool = False
 
     @property
     def regression(self) -> bool:
-        return self.criterion in REGRESSION
+        return self.criterion in REGRESSION or self.criterion == "confined"
 
     def layout(self) -> Layout:
         first = 2 if self.weighted else 1
         classes = 1 if self.regression else self.classes
         ordered = first if self.regression else first + min(1, classes - 1)
         unit = tuple(2.0**-o for o in range(self.outputs))
-        numbers = (0.25, 0.5, unit, 0, *self.drawn)
+        if self.criterion == "confined":
+            unit = (*self.drawn, 2.5)
+        numbers = (0.25, 0.5, unit, 0, *self.drawn, -np.inf, np.inf, int(self.confined))
         return Layout(first - 1, first, self.outputs, classes, ordered, *numbers)
 
     def _rows(self, draw: Any) -> tuple[Any, ...]:
@@ -75,8 +81,7 @@ class Case:
         lower = middle - np.where(draw.random(self.n_nodes) < 0.5, np.inf, 1.0)
         upper = middle + np.where(draw.random(self.n_nodes) < 0.5, np.inf, 2.0)
         monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
-        tables = CLASSIFICATION | REGRESSION  # type: ignore[operator]
-        rest = (monotone, lower, upper, self.limits, tables[self.criterion].gain, self.layout())
+        rest = (monotone, lower, upper, self.limits, GAINS[self.criterion], self.layout())
         return (hist, total, allowed.astype(np.int32), *rest)
 
 
@@ -92,6 +97,7 @@ CASES |= {
     "little weight": Case(weighted=True, limits=Limits(min_weight=1500.5)),
     "rising": Case("squared_error", monotone=(1, 0, -1)),
     "rising, drawn": Case("squared_error", monotone=(1, 1, -1), drawn=(30.0, 60.0)),
+    "confined": Case("confined", monotone=(1, 0, -1), drawn=(3.0, 5.0), confined=True),
     "falling": Case("poisson", weighted=True, monotone=(-1, -1, 1)),
     "rising classes": Case("entropy", weighted=True, monotone=(1, -1, 0)),
     "drawn": Case(allowed=True),
@@ -125,11 +131,14 @@ def _definition(case: Case, node: int, g: int, arguments: tuple[Any, ...]) -> tu
                 weights = [side[layout.weight] + layout.shrink for side in sides]
                 shares = [sum_ / weight for sum_, weight in zip(kept, weights, strict=True)]
                 means = [layout.center + share * layout.scale for share in shares]
+                if layout.confined:
+                    means = [min(max(mean, lower[node]), upper[node]) for mean in means]
                 legal = (means[1] - means[0]) * monotone[g] >= 0
                 legal &= lower[node] <= min(means) and max(means) <= upper[node]
             # One-element arrays: `choose` and `log` of the array form take no bare numbers.
             columns = [side[:, None] for side in sides]
-            score = float(gain(columns[0], columns[1], layout)[0]) if legal else -np.inf
+            own = layout._replace(lower=lower[node], upper=upper[node])
+            score = float(gain(columns[0], columns[1], own)[0]) if legal else -np.inf
             if score > best[0]:
                 best = (score, b, with_missing)
     return best

@@ -38,29 +38,33 @@ def newton(left: Any, right: Any, layout: Any) -> Any:
 
 
 def bounded_newton(left: Any, right: Any, layout: Any) -> Any:
-    """Return the gain where no leaf answers more than `most`, layout.unit being (λ, α, most).
+    """Return the gain where answers are bounded, layout.unit being (λ, α, most).
 
-    A side is worth 2 T(R) w − (H + λ) w², w = T(R) / (H + λ) drawn back to −most … most; without
-    that it is T(R)² / (H + λ).
+    A side is worth 2 T(R) w − (H + λ) w², w being T(R) / (H + λ) drawn back to −most … most and to
+    the node's layout.lower … layout.upper; without bounds that is T(R)² / (H + λ).
     """
     shrink, clip, most = layout.unit[0], layout.unit[1], layout.unit[2]
+    lower, upper = layout.lower / layout.scale, layout.upper / layout.scale
     own = left[layout.first]
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
     weight = left[layout.weight] + shrink
     step = kept / weight
     step = choose(step > most, most, choose(step < -most, -most, step))
+    step = choose(step > upper, upper, choose(step < lower, lower, step))
     gain = step * (2.0 * kept - weight * step)
     own = right[layout.first]
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
     weight = right[layout.weight] + shrink
     step = kept / weight
     step = choose(step > most, most, choose(step < -most, -most, step))
+    step = choose(step > upper, upper, choose(step < lower, lower, step))
     gain = gain + step * (2.0 * kept - weight * step)
     own = left[layout.first] + right[layout.first]
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
     weight = left[layout.weight] + right[layout.weight] + shrink
     step = kept / weight
     step = choose(step > most, most, choose(step < -most, -most, step))
+    step = choose(step > upper, upper, choose(step < lower, lower, step))
     return gain - step * (2.0 * kept - weight * step)
 
 

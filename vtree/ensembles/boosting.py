@@ -94,7 +94,8 @@ def _round(
     sample = drawn(system, terms, number)
     gradient, hessian = _weighed(training, system, terms, sample)
     known = None if system.first_order else hessian
-    penalties = (system.reg_lambda, system.reg_alpha, system.max_step)
+    most = (system.max_step or np.inf) if system.bounded else None
+    penalties = (system.reg_lambda, system.reg_alpha, most)
     derived = derivative_targets(gradient, known, training.weights, *penalties)
     roots = [sample.rows + k * n_rows for k in range(n_raw)]
     keys = draws.mix(draws.TREE, system.seed, number, np.arange(n_raw))
@@ -196,7 +197,7 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     if system.together is not None:
         legal.append(system.together)
     search = Search(
-        BOUNDED_NEWTON if system.max_step > 0.0 else NEWTON,
+        BOUNDED_NEWTON if system.bounded else NEWTON,
         targets.layout,
         Limits(system.min_rows, least),
         Draw(0, system.max_features, system.random_threshold),

@@ -59,13 +59,13 @@ def derivative_targets(
     weights: Weights,
     shrink: float,
     clip: float,
-    most: float = 0.0,
+    most: float | None = None,
 ) -> Derivatives:
     """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
 
     gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
-    reg_alpha; most: what a leaf may answer, 0 for no bound. A positive second derivative is never
-    rounded to zero.
+    reg_alpha; most: what a leaf may answer, None where answers have no bounds. A positive second
+    derivative is never rounded to zero.
     """
     sums, unit = whole_numbers(-gradient, weights.whole, weights.n_rows, weights.total)
     plane, hessian_unit = weights.whole, weights.unit
@@ -77,14 +77,16 @@ def derivative_targets(
     first = 1 if plane is None else 2
     scale = gradient_unit / hessian_unit
     numbers = (shrink / hessian_unit, clip / gradient_unit)
-    bound = (most / scale,) if most > 0.0 else ()
+    bound = () if most is None else (most / scale,)
     targets = Targets(
         label=np.zeros((gradient.size, 0), dtype=np.int32),
         weight=plane,
         sums=sums[:, None],
         # Rows of one slope gain nothing when they part, but for what rounding makes of them.
         identity=np.zeros((gradient.size, 0)) if hessian is not None else gradient[:, None] + 0.0,
-        layout=Layout(first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers),
+        layout=Layout(
+            first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers, confined=1
+        ),
         center=np.zeros(1),
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,

@@ -59,3 +59,8 @@ class System(NamedTuple):
     min_level_rows: int = 1
     seed: int = 0
     budget: int = DEFAULT_BUDGET
+
+    @property
+    def bounded(self) -> bool:
+        """Whether answers have bounds that splits are judged by."""
+        return self.max_step > 0.0 or self.monotone is not None

@@ -13,10 +13,12 @@ missing values right or left (both are tried where there are any). It is legal i
     allowed[l, g] is 0 or equal to b (so that a drawn threshold is a scan with one candidate),
     and, where monotone (G,) is given and monotone[g] is not 0, the children's means of plane
         layout.ordered, center + scale * T(sum) / (weight + shrink) with sums drawn towards zero
-        by layout.clip, lie within lower[l] … upper[l] and
+        by layout.clip, lie within lower[l] … upper[l] (with layout.confined they are drawn back to
+        these) and
         (mean_right − mean_left) * monotone[g] >= 0.
 
-`gain(left, right, layout)` judges it, see `vtree.criteria`; the sides come as float64, exact below
+`gain(left, right, layout)` judges it, see `vtree.criteria`, layout.lower and layout.upper being the
+node's bounds; the sides come as float64, exact below
 2^53. The largest gain wins, then missing to the right, then the lowest b (scikit-learn's order).
 Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
 code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),

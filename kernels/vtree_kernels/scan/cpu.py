@@ -39,7 +39,11 @@ def _answer(side: Any, layout: Any) -> Any:
         kept = own - layout.clip
     elif own < -layout.clip:
         kept = own + layout.clip
-    return layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
+    found = layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
+    if layout.confined == 0:
+        return found
+    found = layout.upper if found > layout.upper else found
+    return layout.lower if found < layout.lower else found
 
 
 @register_jitable
@@ -92,7 +96,7 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
         ordered = shape[4] if shape[4] >= 0 else given.ordered
         implied = shape[5] if shape[5] >= 0 else total.size - cells.shape[1]
         numbers = (given.center, given.scale, given.unit)
-        drawn = (given.shrink, given.clip)
+        drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
         layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
         stored = first + outputs * classes - implied
         running, left, right = scratch

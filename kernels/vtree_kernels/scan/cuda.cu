@@ -14,7 +14,8 @@ struct Layout {
 #endif
     double center, scale;
     const double *unit;
-    double shrink, clip;
+    double shrink, clip, lower, upper;
+    int confined;
 };
 
 #define EVERY_LANE 0xffffffffu
@@ -49,7 +50,10 @@ template <class Any>
 __device__ __forceinline__ double answer(const Any &side, const Layout &layout) {
     const double own = side[layout.ordered], clip = layout.clip;
     const double kept = own > clip ? own - clip : own < -clip ? own + clip : 0.0;
-    return layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale;
+    double found = layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale;
+    if (!layout.confined) return found;
+    found = found > layout.upper ? layout.upper : found;
+    return found < layout.lower ? layout.lower : found;
 }
 
 template <class Any>
@@ -92,15 +96,15 @@ extern "C" __global__ void __launch_bounds__(128) scan(
     const int *__restrict__ allowed, const signed char *__restrict__ monotone, int directed,
     const double *__restrict__ lower, const double *__restrict__ upper, long long n_pairs,
     int n_features, int n_codes, const int *__restrict__ shape, double center, double scale,
-    const double *__restrict__ unit, double shrink, double clip, long long min_rows,
-    double min_weight, int width, long long *__restrict__ found) {
+    const double *__restrict__ unit, double shrink, double clip, int confined,
+    long long min_rows, double min_weight, int width, long long *__restrict__ found) {
     const long long pair = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (pair >= n_pairs) return;
     const int lane = threadIdx.x % 32, feature = (int)(pair % n_features);
     const long long node = pair / n_features;
     const int only = allowed[pair], direction = directed ? monotone[feature] : 0;
 #if SMALL
-    const Layout layout = {center, scale, unit, shrink, clip};
+    const Layout layout = {center, scale, unit, shrink, clip, lower[node], upper[node], confined};
     long long here[N_STATISTICS], carry[N_STATISTICS], missing[N_STATISTICS], whole[N_STATISTICS];
     long long chosen[2][N_STATISTICS];
 #define HERE(s) here[s]
@@ -108,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(128) scan(
 #else
     extern __shared__ long long columns[];
     const Layout layout = {shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
-                           center, scale, unit, shrink, clip};
+                           center, scale, unit, shrink, clip, lower[node], upper[node],
+                           confined};
     const int n_statistics = layout.first + layout.outputs * layout.classes;
     long long *carry = columns, *missing = carry + n_statistics, *whole = missing + n_statistics;
     long long *tile = whole + n_statistics;

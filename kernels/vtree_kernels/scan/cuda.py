@@ -74,6 +74,7 @@ def scan(
             here.upload(np.asarray(layout.unit, dtype=np.float64)),
             np.float64(layout.shrink),
             np.float64(layout.clip),
+            np.int32(layout.confined),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
             np.int32(32 if small else width),

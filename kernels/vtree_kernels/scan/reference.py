@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,6 +27,9 @@ class Layout(NamedTuple):
     implied: int = 0  # 1: histograms leave plane 0 out, for it is the sum of the classes
     shrink: float = 0.0  # what a monotone constraint orders is center + scale * T(sum) / (weight
     clip: float = 0.0  # + shrink), T drawing sums towards zero by `clip`
+    lower: Any = -math.inf  # the node's bounds, which a scan sets for the gain to see
+    upper: Any = math.inf
+    confined: int = 0  # 1: answers beyond the bounds are drawn back to them; 0: they are not legal
 
     @property
     def n_statistics(self) -> int:
@@ -89,6 +93,8 @@ def scan(
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(hist)
     hist = with_counts(hist, total.shape[1], layout)
+    low, high = lower[:, None, None, None], upper[:, None, None, None]
+    layout = layout._replace(lower=low, upper=high)
     left, right, legal = candidates(hist, total, allowed, limits, layout)
     sides = (_planes(xp, left, legal), _planes(xp, right, legal))
     if monotone is not None:
@@ -173,7 +179,11 @@ def _answer(xp: Any, side: list[Any], layout: Any) -> Any:
     """Return what a side answers by the plane that is ordered."""
     own, clip = side[layout.ordered], layout.clip
     kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
-    return layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
+    found = layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
+    if not layout.confined:
+        return found
+    found = xp.where(found > layout.upper, layout.upper, found)
+    return xp.where(found < layout.lower, layout.lower, found)
 
 
 def _planes(xp: Any, side: Any, legal: Any) -> list[Any]:
