@@ -122,22 +122,22 @@ def _scores(model: Any, task: Task, parts: Any) -> dict[str, float]:
     return {"log-loss": float(loss), "AUC": float(roc_auc_score(y, np.asarray(found)[:, 1]))}
 
 
-def _rows(options: argparse.Namespace) -> Iterator[Row]:
-    peers = options.peers or installed({name: name for name in PAIRS})
-    for name in options.tables:
-        task = TABLES[name]()
-        numeric = all(map(pd.api.types.is_numeric_dtype, task.table.dtypes))
-        complete = not task.table.isna().to_numpy().any()
-        for peer in peers:
-            pair = PAIRS[peer]
-            if pair.numbers_only and not (numeric and complete):
-                continue
-            for seed in range(options.seeds):
-                parts = _parts(task, seed, options.rows)
-                for whose, build in (("vtree", pair.ours), (peer, pair.theirs)):
-                    model = build(task.kind != "real", options.rounds)
-                    scores = _scores(model, task, parts)
-                    yield {"table": name, "peer": peer, "who": whose, "seed": seed, **scores}
+def _rows(name: str, peers: list[str], options: argparse.Namespace) -> Iterator[Row]:
+    """Yield what each learner scores on a table with each seed."""
+    task = TABLES[name]()
+    numeric = all(map(pd.api.types.is_numeric_dtype, task.table.dtypes))
+    complete = not task.table.isna().to_numpy().any()
+    for peer in peers:
+        pair = PAIRS[peer]
+        if pair.numbers_only and not (numeric and complete):
+            continue
+        for seed in range(options.seeds):
+            parts = _parts(task, seed, options.rows)
+            for whose, build in (("vtree", pair.ours), (peer, pair.theirs)):
+                model = build(task.kind != "real", options.rounds)
+                scores = _scores(model, task, parts)
+                what = {"rows": options.rows, "rounds": options.rounds, "table": name}
+                yield {**what, "peer": peer, "who": whose, "seed": seed, **scores}
 
 
 def _lines(rows: list[Row], names: list[str]) -> Iterator[list[str]]:
@@ -164,10 +164,11 @@ def _lines(rows: list[Row], names: list[str]) -> Iterator[list[str]]:
 def main() -> None:
     """Parse the command line, measure, print a table and keep the rows."""
     options = _options()
-    rows = []
-    for row in _rows(options):
-        rows.append({"rows": options.rows, "rounds": options.rounds, **row})
-    write_rows("parity", rows, options.results)
+    peers = options.peers or installed({name: name for name in PAIRS})
+    rows: list[Row] = []
+    for name in options.tables:
+        rows += (own := list(_rows(name, peers, options)))
+        write_rows("parity", own, options.results)
     heads = ["table", "metric", "peer", "vtree", "peer's", "its spread", "worse by, in spreads"]
     print(table(heads, list(_lines(rows, options.tables))))
 
