@@ -1,8 +1,8 @@
 """Constraints of features: which may stand together on a path, and the bounds of monotone ones.
 
 Splits against a monotone constraint are masked in the scan; here are the bounds they live in: after
-a split on a constrained feature, everything below the lower child stays on its side of the
-middle between both children (as scikit-learn and LightGBM's basic method do).
+a split on a constrained feature, everything below the lower child stays on its side of the middle
+between both children (as scikit-learn, XGBoost and LightGBM's basic method do).
 """
 
 from __future__ import annotations
