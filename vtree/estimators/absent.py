@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
 from vtree.errors import InputError
 from vtree.splits import Search
-from vtree.surrogates import SurrogateRouter
+from vtree.surrogates import SurrogateRouter, credit
+
+Floats = NDArray[np.float64]
 
 STAY, SURROGATES_OR_STAY, LARGER_SIDE_AT_LAST = 0, 1, 2
 
@@ -38,3 +44,23 @@ def surrogate_router(estimator: Any, search: Search) -> SurrogateRouter | None:
         to_larger=use == LARGER_SIDE_AT_LAST,
         budget=estimator.histogram_budget,
     )
+
+
+class HasSurrogates:
+    """What estimators with the parameter `surrogates` show of them."""
+
+    grown_: Any
+    surrogates_: Any
+    n_features_in_: int
+
+    @property
+    def surrogate_importances_(self) -> Floats:
+        """Each feature's share of the decrease of impurity, with that of its surrogates, (F,).
+
+        A surrogate counts by how much better than the larger side it agrees with the split, as in
+        rpart's `variable.importance`; without surrogates, these are `feature_importances_`.
+        """
+        check_is_fitted(self)
+        total = credit(self.grown_, self.surrogates_, self.n_features_in_)
+        whole = float(total.sum())
+        return total / whole if whole > 0.0 else total

@@ -14,6 +14,7 @@ from vtree.arrays import Array
 from vtree.costs import cheapest_class, without_costs
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.errors import InputError, own_errors
+from vtree.estimators.absent import HasSurrogates
 from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
 from vtree.estimators.class_costs import (
     altered_weights,
@@ -65,7 +66,7 @@ def _check_monotone(cst: Any, estimator: TreeEstimator, prepared: Prepared) -> N
     return directions.astype(np.int8)
 
 
-class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
+class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, TreeEstimator):
     """A classification tree (CART), grown level by level from histograms.
 
     Up to `max_bins` distinct values a feature the search is exact; beyond, features are cut at
@@ -122,6 +123,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
     grown_ : `vtree.tree.Tree`, the tree itself
     tree_ : the tree as scikit-learn shows it
     feature_importances_ : (F,)
+    surrogate_importances_ : (F,) the same with what features are worth as surrogates
 
     References
     ----------
@@ -279,7 +281,7 @@ class DecisionTreeClassifier(ClassifierMixin, MultiOutputMixin, TreeEstimator):
         return tags
 
 
-class DecisionTreeRegressor(RegressorMixin, MultiOutputMixin, TreeEstimator):
+class DecisionTreeRegressor(HasSurrogates, RegressorMixin, MultiOutputMixin, TreeEstimator):
     """A regression tree (CART), grown level by level from histograms.
 
     See `DecisionTreeClassifier` for all parameters but the criterion.

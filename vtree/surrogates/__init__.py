@@ -6,6 +6,7 @@ Olshen and Stone, Classification and Regression Trees, 1984, §5.3). Rows that m
 no part in judging its splits.
 """
 
+from vtree.surrogates.credit import credit
 from vtree.surrogates.descent import come_to_rest
 from vtree.surrogates.known_rows import KnownRows
 from vtree.surrogates.router import SurrogateRouter
@@ -24,6 +25,7 @@ __all__ = [
     "SurrogateRouter",
     "as_arrays",
     "come_to_rest",
+    "credit",
     "fingerprint",
     "follow",
     "from_arrays",
