@@ -1,11 +1,12 @@
-"""Boosting, end to end from a float32 array: vtree beside XGBoost and LightGBM.
+"""Boosting, end to end from a float32 array: vtree beside XGBoost, LightGBM and CatBoost.
 
     python bench/bench_boost.py                          1,000,000 × 28, two classes, 100 rounds
     python bench/bench_boost.py --rows 100000 --classes 5 --depth 10 --leaves 255
 
-Level by level to `--depth` (vtree's Newton, XGBoost) and leaf by leaf to `--leaves` (vtree's
-leaf-wise, LightGBM). Each learner runs in a process of its own: a short fit to warm up, then one
-measured fit, its peak memory, and the log-loss of 100,000 other rows.
+Level by level to `--depth` (vtree's Newton, XGBoost), leaf by leaf to `--leaves` (vtree's
+leaf-wise, LightGBM), and symmetric trees of `--depth` (vtree's ordered, CatBoost: both in plain
+mode, at a rate of 0.3). Each learner runs in a process of its own: a short fit to warm up, then
+one measured fit, its peak memory, and the log-loss of 100,000 other rows.
 """
 
 from __future__ import annotations
@@ -66,12 +67,30 @@ def _lightgbm_quantised(rounds: int, depth: int, leaves: int, threads: int) -> A
     return _lightgbm(rounds, depth, leaves, threads, use_quantized_grad=True)
 
 
+def _ordered(rounds: int, depth: int, leaves: int, threads: int) -> Any:
+    from vtree import OrderedBoostingClassifier
+
+    own = {"n_estimators": rounds, "depth": depth, "n_jobs": threads}
+    return OrderedBoostingClassifier(learning_rate=0.3, **own)
+
+
+def _catboost(rounds: int, depth: int, leaves: int, threads: int) -> Any:
+    from catboost import CatBoostClassifier
+
+    own = {"iterations": rounds, "depth": depth, "thread_count": threads}
+    chance = {"boosting_type": "Plain", "bootstrap_type": "Bayesian"}
+    quiet = {"verbose": 0, "allow_writing_files": False}
+    return CatBoostClassifier(learning_rate=0.3, **own, **chance, **quiet)
+
+
 BUILDERS: dict[str, Callable[[int, int, int, int], Any]] = {
     "vtree": _newton,
     "xgboost": _xgboost,
     "vtree_leafwise": _leafwise,
     "lightgbm": _lightgbm,
     "lightgbm_quantised": _lightgbm_quantised,
+    "vtree_ordered": _ordered,
+    "catboost": _catboost,
 }
 MODULES = {name: name.partition("_")[0] for name in BUILDERS}
 
