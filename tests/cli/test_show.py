@@ -58,3 +58,18 @@ def test_without_matplotlib(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     message = refused("show", model, "--png", tmp_path / "tree.png")
     assert "pip install 'vtree[plot]'" in message
+
+
+def test_one_tree_of_many(run: Run, refused: Refused, penguins: Path, tmp_path: Path) -> None:
+    """Ordered boosting: islands stand for their targets, in the file as well."""
+    path, picture = tmp_path / "ordered.vtree", tmp_path / "tree.png"
+    settings = [f"--set={own}" for own in ("n_estimators=3", "depth=2", "learning_rate=0.5")]
+    words = ("--target", "species", "--model", "ordered", *settings, "--output", path)
+    assert run("fit", penguins, *words).exit_code == 0
+    loaded = vtree.load(path)
+    assert run("show", path, "--tree", 2).stdout == vtree.export_text(loaded, number=2) + "\n"
+    assert "The whole tree is" in run("show", path, "--tree", 2, "--png", picture).stdout
+    assert "trees are 0 … 2" in refused("show", path, "--tree", 3)
+    lines = run("predict", path, penguins).stdout.splitlines()
+    assert lines[0] == "prediction"
+    assert set(lines[1:]) == set(loaded.classes_)

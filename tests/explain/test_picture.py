@@ -120,3 +120,21 @@ def test_multiway_splits_name_their_branches(
     texts = _texts(model, tmp_path / "t.png", monkeypatch)
     assert texts[:3] == ["a", "b", "c"]
     assert any(text.startswith("x\n0 67%") or text.startswith("x\n1 67%") for text in texts)
+
+
+def test_one_tree_of_many_and_what_it_adds(
+    data: tuple[Floats, Floats], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = data
+    forest = vtree.RandomForestRegressor(n_estimators=3, max_depth=2, random_state=0).fit(X, y)
+    texts = _texts(forest, tmp_path / "t.png", monkeypatch, number=2)
+    root = int(forest.grown_.root[2])
+    assert any(f"feature {forest.grown_.feature[root]} ≤ " in text for text in texts)
+    assert sum(" row" in text for text in texts) == forest.grown_.feature.size - root
+    with pytest.raises(InputError, match="trees are 0 … 2"):
+        draw_tree(forest, tmp_path / "t.png", number=3)
+    table = {"place": [f"p{n % 7}" for n in range(600)], "size": X[:, 0].tolist()}
+    model = vtree.OrderedBoostingClassifier(n_estimators=2, depth=2).fit(table, y > 0.0)
+    texts = _texts(model, tmp_path / "t.png", monkeypatch)
+    value = model.grown_.value[0, 0]
+    assert any(f"{value:.4g}\n600 rows" in text for text in texts)

@@ -13,7 +13,7 @@ from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
 from vtree.explain.features import feature_levels, feature_name
 from vtree.explain.intervals import interval_ends
-from vtree.tree import THRESHOLD, Tree, collapse, depth, levels
+from vtree.tree import THRESHOLD, Tree, collapse, depth, levels, one_tree
 
 # Wider pictures are cut at a lower depth: no screen shows them, and no image holds them.
 MOST_LEAVES = 64
@@ -31,7 +31,9 @@ class Layout(NamedTuple):
     y: NDArray[np.float64]  # (M,) 0 at the root, then downwards 1, 2, …
 
 
-def draw_tree(model: Any, path: str | os.PathLike[str], *, max_depth: int | None = None) -> int:
+def draw_tree(
+    model: Any, path: str | os.PathLike[str], *, max_depth: int | None = None, number: int = 0
+) -> int:
     """Draw a fitted tree to a PNG file.
 
     A left branch is "yes" to the condition in the box above it; "…" stands for splits that are not
@@ -42,6 +44,7 @@ def draw_tree(model: Any, path: str | os.PathLike[str], *, max_depth: int | None
     model : a fitted tree estimator
     path : path of the file
     max_depth : levels to draw; None for as many as have at most 64 leaves
+    number : which tree of a model of many, from 0
 
     Returns
     -------
@@ -51,12 +54,15 @@ def draw_tree(model: Any, path: str | os.PathLike[str], *, max_depth: int | None
     Raises
     ------
     InputError
-        `max_depth` levels have more than 64 leaves.
+        `max_depth` levels have more than 64 leaves, or there is no tree of that number.
     NotAvailableError
         matplotlib is not installed.
     """
     check_is_fitted(model)
-    tree: Tree = model.grown_
+    n_trees = model.grown_.root.size
+    if not 0 <= number < n_trees:
+        raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
+    tree = one_tree(model.grown_, number)
     shown = _levels_to_draw(tree, max_depth)
     drawn = collapse(tree, (tree.first_child >= 0) & (depth(tree) < shown))
     # Breadth first, so the nodes that are drawn keep their numbers.
@@ -245,9 +251,9 @@ def _short(text: str, length: int) -> str:
 
 
 def _answer(model: Any, tree: Tree, node: int) -> str:
-    classes = getattr(model, "classes_", None)
+    classes: Any = getattr(model, "classes_", None)
     value = tree.value[node]
-    if classes is None:
+    if _adds_up(model):
         return ", ".join(f"{number:.4g}" for number in value[:3])
     if isinstance(classes, list):
         shares = value.reshape(len(classes), -1)
@@ -257,13 +263,18 @@ def _answer(model: Any, tree: Tree, node: int) -> str:
     return f"{_short(str(classes[best]), _LONGEST - 5)} {value[best]:.0%}"
 
 
+def _adds_up(model: Any) -> bool:
+    """Tell whether leaves hold numbers to add up, of which no class can be read off."""
+    return not hasattr(model, "classes_") or hasattr(model, "start_")
+
+
 def _colours(model: Any, tree: Tree) -> list[Any]:
     """Return a colour for each node: by class and its share, or by the value."""
     from matplotlib import colormaps
 
     first = tree.value[:, 0]
-    classes = getattr(model, "classes_", None)
-    if classes is None:
+    classes: Any = getattr(model, "classes_", None)
+    if _adds_up(model):
         span = float(np.ptp(first)) or 1.0
         return [colormaps["YlOrBr"](0.05 + 0.5 * share) for share in (first - first.min()) / span]
     n_classes = len(classes[0]) if isinstance(classes, list) else len(classes)
