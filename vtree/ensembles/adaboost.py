@@ -49,38 +49,53 @@ Fit = Callable[[Floats], tuple[Tree, NDArray[np.generic]]]
 Judge = Callable[[NDArray[np.generic], NDArray[np.int64]], Step]
 
 
-def boost(fit: Fit, judge: Judge, weight: Floats, n_rounds: int) -> Boosted:
+def boost(
+    fit: Fit,
+    judge: Judge,
+    weight: Floats,
+    n_rounds: int,
+    told: Callable[[Boosted], bool] | None = None,
+) -> Boosted:
     """Run `n_rounds` at most, from `weight` (N,), positive.
 
     A learner that makes no error, or is no better than chance, is the last one; the latter is
-    kept only if it is the first.
+    kept only if it is the first. told: asked after each round whether to stop.
     """
     boosted = Boosted([], [], [])
     weight = weight / weight.max()
     for _ in range(n_rounds):
         weight = np.maximum(weight, _LEAST * _total(weight))
         tree, answers = fit(weight)
-        step = judge(answers, _whole(weight))
-        if step.alpha is None:
-            if not boosted.trees:
-                boosted.trees.append(tree)
+        following = _take(boosted, tree, judge(answers, _whole(weight)), weight)
+        stop = told is not None and told(boosted)
+        if stop or following is None:
             break
-        boosted.trees.append(tree)
-        boosted.alphas.append(step.alpha)
-        boosted.errors.append(step.error)
-        if step.factor is None:
-            break
-        with np.errstate(over="ignore"):
-            weight = weight * step.factor
-        if not np.isfinite(weight).all():
-            warnings.warn(
-                f"Sample weights have reached infinite values, after {len(boosted.trees)} rounds. "
-                "Boosting stops there; lower the learning rate.",
-                stacklevel=4,
-            )
-            break
-        weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+        weight = following
     return boosted
+
+
+def _take(boosted: Boosted, tree: Tree, step: Step, weight: Floats) -> Floats | None:
+    """Add a round to `boosted`; return the weights of the next one, None if there is none."""
+    if step.alpha is None:
+        if not boosted.trees:
+            boosted.trees.append(tree)
+        return None
+    boosted.trees.append(tree)
+    boosted.alphas.append(step.alpha)
+    boosted.errors.append(step.error)
+    if step.factor is None:
+        return None
+    with np.errstate(over="ignore"):
+        weight = weight * step.factor
+    if not np.isfinite(weight).all():
+        warnings.warn(
+            f"Sample weights have reached infinite values, after {len(boosted.trees)} rounds. "
+            "Boosting stops there; lower the learning rate.",
+            stacklevel=6,
+        )
+        return None
+    scaled: Floats = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+    return scaled
 
 
 def _whole(weight: Floats) -> NDArray[np.int64]:

@@ -31,6 +31,7 @@ from vtree.estimators.base import (
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import warn_of_column
+from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import host
 from vtree.predict import leaves, totals
 from vtree.pruning import prune_cost_complexity
@@ -63,7 +64,7 @@ def _refuse_negative(sample_weight: Any, y: Any) -> None:
         raise InputError("Negative values in data passed to `sample_weight`; use 0 to drop rows")
 
 
-class _Boosted:
+class _Boosted(CallbackSupportMixin):
     """The way from a table to boosted trees; mixed into both estimators."""
 
     estimators_: list[Any]
@@ -71,6 +72,7 @@ class _Boosted:
     def _boosts_trees(self) -> bool:
         return "grown_" in vars(self)
 
+    @with_callbacks
     def _fit_trees(self, tree: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> None:
         template: Any = clone(tree)
         template._validate_params()
@@ -85,9 +87,18 @@ class _Boosted:
             if data.targets.weight is not None:
                 weight = data.targets.weight.astype(np.float64)
             random = check_random_state(self.random_state)  # type: ignore[attr-defined]
-            learner = _Learner(template, data, random)
-            boosted = boost(learner, self._judge(data), weight, self._rounds())
-        self._adopt(template, boosted, learner.seeds)
+            with reported(
+                self, "round", self._rounds(), X=X, y=y, sample_weight=sample_weight
+            ) as report:
+                learner = _Learner(template, data, random, report)
+
+                def told(boosted: Boosted) -> bool:
+                    return report.end(
+                        attributes=lambda: self._fitted(template, boosted, learner.seeds)
+                    )
+
+                boosted = boost(learner, self._judge(data), weight, self._rounds(), told)
+                vars(self).update(self._fitted(template, boosted, learner.seeds))
 
     def _rounds(self) -> int:
         return int(self.n_estimators)  # type: ignore[attr-defined]
@@ -95,20 +106,28 @@ class _Boosted:
     def _judge(self, data: Prepared) -> Judge:
         raise NotImplementedError
 
-    def _adopt(self, template: Any, boosted: Boosted, seeds: list[int]) -> None:
-        for name, value in vars(template).items():
-            if name.endswith("_") and name not in ("priors_", "costs_"):
-                setattr(self, name, value)
-        self.estimator_weights_ = np.zeros(self._rounds())
-        self.estimator_errors_ = np.ones(self._rounds())
-        self.estimator_weights_[: len(boosted.alphas)] = boosted.alphas
-        self.estimator_errors_[: len(boosted.errors)] = boosted.errors
-        self.grown_ = joined(boosted.trees)
-        self.estimators_ = []
+    def _fitted(self, template: Any, boosted: Boosted, seeds: list[int]) -> dict[str, Any]:
+        """Return the attributes of an ensemble of the rounds so far."""
+        fitted = {
+            name: value
+            for name, value in vars(template).items()
+            if name.endswith("_") and name not in ("priors_", "costs_")
+        }
+        weights, errors = np.zeros(self._rounds()), np.ones(self._rounds())
+        weights[: len(boosted.alphas)] = boosted.alphas
+        errors[: len(boosted.errors)] = boosted.errors
+        members = []
         for tree, seed in zip(boosted.trees, seeds, strict=False):
             own = copy.copy(template)
             own.random_state, own.grown_, own.surrogates_ = seed, tree, None
-            self.estimators_.append(own)
+            members.append(own)
+        return {
+            **fitted,
+            "estimator_weights_": weights,
+            "estimator_errors_": errors,
+            "grown_": joined(boosted.trees),
+            "estimators_": members,
+        }
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of the rounds besides: header entries, and arrays."""
@@ -151,12 +170,13 @@ class _Boosted:
 class _Learner:
     """Grows a tree on new weights; an `ensembles.adaboost.Fit`."""
 
-    def __init__(self, template: Any, data: Prepared, random: Any) -> None:
-        self.template, self.data, self.random = template, data, random
+    def __init__(self, template: Any, data: Prepared, random: Any, report: Report) -> None:
+        self.template, self.data, self.random, self.report = template, data, random, report
         self.bins = template._bin(data)
         self.seeds: list[int] = []
 
     def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
+        self.report.begin()
         tree, targets = self.template, self.data.targets
         self.seeds.append(int(self.random.randint(_MOST_SEED)))
         tree.random_state = self.seeds[-1]

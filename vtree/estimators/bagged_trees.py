@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -28,6 +28,7 @@ from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeR
 from vtree.estimators.devices import working
 from vtree.estimators.forest import sample_size
 from vtree.estimators.limits import ParameterError
+from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.predict import totals
 from vtree.pruning import prune_cost_complexity
@@ -64,7 +65,7 @@ def shares_a_table(learner: Any) -> bool:
     return all(each is None for each in altered) and not learner.surrogates
 
 
-class BaggedTrees:
+class BaggedTrees(CallbackSupportMixin):
     """The way from a table to bagged trees; mixed into scikit-learn's classes, which bag others."""
 
     n_estimators: int
@@ -111,6 +112,7 @@ class BaggedTrees:
     def _bags_trees(self) -> bool:
         return "_door" in vars(self)
 
+    @with_callbacks
     def _fit_trees(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> None:
         door = clone(learner)
         door._validate_params()
@@ -134,10 +136,12 @@ class BaggedTrees:
                 )
                 return
             self._draw_seeds(count)
-            self.estimators_ = self.estimators_ + self._grown(door, data, X, target)
-        self.grown_ = _all_trees(self.estimators_, self.estimators_features_)
-        if self.oob_score:
-            self._score_out_of_bag(X, target)
+            about: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
+            about["done"] = len(self.estimators_)
+            with reported(self, "tree", self.n_estimators, **about) as report:
+                self._grow(door, data, X, target, report)
+                if self.oob_score:
+                    self._score_out_of_bag(X, target)
 
     def _set_sizes(self, n_rows: int, n_features: int, weight: Floats | None) -> None:
         """Set how many rows and features a tree draws."""
@@ -195,25 +199,55 @@ class BaggedTrees:
             random.randint(_MOST_SEED, size=len(self.estimators_))
         self._seeds = random.randint(_MOST_SEED, size=count)
 
-    def _grown(self, door: Any, data: Prepared, X: Any, target: Any) -> list[Any]:
-        """Return new trees, fitted, and append their features."""
+    def _grow(self, door: Any, data: Prepared, X: Any, target: Any, report: Report) -> None:
+        """Fit new trees and add them and their features, as many as callbacks let grow."""
         make: Any = self._make_estimator  # type: ignore[attr-defined]
         members = [make(append=False, random_state=seed) for seed in self._seeds]
         drawn = list(self._get_estimators_indices())  # type: ignore[attr-defined]
-        self.estimators_features_ = self.estimators_features_ + [own for own, _ in drawn]
         whole = not self.bootstrap_features and self._max_features == self.n_features_in_
         # Targets leave room for sums over as many rows as there are.
         if whole and shares_a_table(door) and self._max_samples <= self._n_samples:
-            return self._grown_together(door, data, members, [rows for _, rows in drawn])
+            most = report.tasks_at_once(len(members))
+            growth = self._grown_together(door, data, members, [rows for _, rows in drawn], most)
+        else:
+            growth = self._grown_alone(members, drawn, X, target, whole=whole)
+        before, features = self.estimators_, self.estimators_features_
+        count = 0
+        while count < len(members):
+            report.begin()
+            new = next(growth)
+            count += new
+            self.estimators_ = before + members[:count]
+            self.estimators_features_ = features + [own for own, _ in drawn[:count]]
+            if report.end(new, attributes=self._so_far):
+                break
+        self._seeds = self._seeds[:count]
+        self.grown_ = _all_trees(self.estimators_, self.estimators_features_)
+
+    def _so_far(self) -> dict[str, Any]:
+        """Return the attributes of a bag of the trees so far."""
+        own = {name: getattr(self, name) for name in ("estimators_", "estimators_features_")}
+        return {**own, "grown_": _all_trees(self.estimators_, self.estimators_features_)}
+
+    def _grown_alone(
+        self, members: list[Any], drawn: list[Any], X: Any, target: Any, *, whole: bool
+    ) -> Iterator[int]:
+        """Fit the members one by one, on the whole table or on the columns that they drew."""
         for member, (features, rows) in zip(members, drawn, strict=True):
             times = np.bincount(rows, minlength=self._n_samples)
-            member.fit(X if whole else columns_of(X, features), target, sample_weight=times)
-        return members
+            own = X if whole else columns_of(X, features)
+            member.fit(own, target, sample_weight=times)
+            yield 1
 
     def _grown_together(
-        self, door: Any, data: Prepared, members: list[Any], drawn: list[Integers]
-    ) -> list[Any]:
-        """Return the members as one forest grows them."""
+        self,
+        door: Any,
+        data: Prepared,
+        members: list[Any],
+        drawn: list[Integers],
+        most_trees: int | None,
+    ) -> Iterator[int]:
+        """Grow the members as one forest; yield how many there are more."""
 
         def sample(number: int) -> Sample:
             rows, times = np.unique(drawn[number], return_counts=True)
@@ -224,14 +258,17 @@ class BaggedTrees:
         bins, plan = door._bin(data), door._plan(data)
         forest = Forest(bins, data.targets, plan, criterion, door.max_leaf_nodes, sample)
         keys = root_keys([member.random_state for member in members])
-        grown = joined(list(grow_forest(forest, keys)))
         fitted = {name: own for name, own in vars(door).items() if name.endswith("_")}
-        for number, member in enumerate(members):
-            vars(member).update(fitted)
-            tree = one_tree(grown, number)
-            member.grown_ = prune_cost_complexity(tree, door.ccp_alpha) if door.ccp_alpha else tree
-            member.surrogates_ = None
-        return members
+        done = 0
+        for grown in grow_forest(forest, keys, most_trees):
+            for number in range(grown.root.size):
+                member, tree = members[done + number], one_tree(grown, number)
+                vars(member).update(fitted)
+                alpha = door.ccp_alpha
+                member.grown_ = prune_cost_complexity(tree, alpha) if alpha else tree
+                member.surrogates_ = None
+            done += grown.root.size
+            yield grown.root.size
 
     def _mean(self, X: Any, method: str) -> Any:
         """Return the mean of what the trees answer, (N, K) or (N,)."""

@@ -32,6 +32,7 @@ from vtree.estimators.base import (
 from vtree.estimators.devices import working
 from vtree.estimators.fitted_forest import FittedForest
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
+from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.pruning import prune_cost_complexity
 from vtree.tree import Tree, joined, one_tree
@@ -86,7 +87,7 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
     return size
 
 
-class ForestEstimator(MultiOutputMixin, FittedForest):
+class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
     """Base of forests; use a derived class."""
 
     _tree_class: type[TreeEstimator]
@@ -127,18 +128,59 @@ class ForestEstimator(MultiOutputMixin, FittedForest):
             template, data = self._prepared(X, y, sample_weight)
             self._adopt(template)
             seeds = self._seeds(before)
-            if seeds.size:
-                grown = list(self._grow(template, data, seeds))
-                self.grown_ = joined(([before] if before is not None else []) + grown)
-                self._keep_views(before)
-            elif before is not None:
+            if before is not None and not seeds.size:
                 warnings.warn(
                     "Warm-start fitting without increasing n_estimators does not fit new trees.",
                     stacklevel=2,
                 )
-            self._conclude(data, y, grew=bool(seeds.size))
+            about = {"X": X, "y": y, "sample_weight": sample_weight}
+            self._train(template, data, seeds, before, about)
             del data  # it holds memory of the device
         return self
+
+    # Within the fit, which may give back all attributes before callbacks are put away.
+    @with_callbacks
+    def _train(
+        self,
+        template: TreeEstimator,
+        data: Prepared,
+        seeds: Integers,
+        before: Tree | None,
+        about: dict[str, Any],
+    ) -> None:
+        """Grow trees and learn from them; about: what `fit` was given."""
+        done = 0 if before is None else before.root.size
+        with reported(self, "tree", self.n_estimators, **about, done=done) as report:
+            if seeds.size:
+                self._grow_told(template, data, seeds, before, report)
+            self._conclude(data, about["y"], grew=bool(seeds.size))
+
+    def _grow_told(
+        self,
+        template: TreeEstimator,
+        data: Prepared,
+        seeds: Integers,
+        before: Tree | None,
+        report: Report,
+    ) -> None:
+        """Set `grown_` to the trees before and new ones, as many as callbacks let grow."""
+        trees = [] if before is None else [before]
+        growth = self._grow(template, data, seeds, report.tasks_at_once(seeds.size))
+        left = seeds.size
+        while left:
+            report.begin()
+            trees.append(next(growth))
+            n_trees = trees[-1].root.size
+            left -= n_trees
+            if report.end(n_trees, attributes=lambda: self._so_far(joined(trees))):
+                break
+        self.grown_ = joined(trees)
+        self.seeds_ = self.seeds_[: self.grown_.root.size]
+        self._keep_views(before)
+
+    def _so_far(self, grown: Tree) -> dict[str, Any]:
+        """Return the attributes of a forest of the trees so far, which can predict."""
+        return {"grown_": grown, "seeds_": self.seeds_[: grown.root.size]}
 
     def _conclude(self, data: Prepared, y: Any, *, grew: bool) -> None:
         """Learn what takes the whole forest; grew: whether it has new trees."""
@@ -234,7 +276,14 @@ class ForestEstimator(MultiOutputMixin, FittedForest):
         self.seeds_: Integers = np.concatenate([earlier, new]) if kept else new
         return new
 
-    def _grow(self, template: TreeEstimator, data: Prepared, seeds: Integers) -> Iterator[Tree]:
+    def _grow(
+        self,
+        template: TreeEstimator,
+        data: Prepared,
+        seeds: Integers,
+        most_trees: int | None = None,
+    ) -> Iterator[Tree]:
+        """Yield trees, at most `most_trees` at a time."""
         data, own_rows = self._sampled(data, seeds)
         forest = Forest(
             template._bin(data),
@@ -244,7 +293,7 @@ class ForestEstimator(MultiOutputMixin, FittedForest):
             self.max_leaf_nodes,
             own_rows,
         )
-        for tree in grow_forest(forest, root_keys(seeds.tolist())):
+        for tree in grow_forest(forest, root_keys(seeds.tolist()), most_trees):
             if self.ccp_alpha > 0.0:
                 own = [one_tree(tree, number) for number in range(tree.root.size)]
                 yield joined([prune_cost_complexity(each, self.ccp_alpha) for each in own])

@@ -185,11 +185,20 @@ class IsolationForest(OutlierMixin, RandomTrees):
         own = [each._replace(rows=np.searchsorted(rows, each.rows)) for each in samples]
         return data, own.__getitem__
 
-    def _grow(self, template: TreeEstimator, data: Prepared, seeds: Integers) -> Iterator[Tree]:
-        for tree in super()._grow(template, data, seeds):
+    def _grow(
+        self,
+        template: TreeEstimator,
+        data: Prepared,
+        seeds: Integers,
+        most_trees: int | None = None,
+    ) -> Iterator[Tree]:
+        for tree in super()._grow(template, data, seeds, most_trees):
             # Codes of numbers are of the sampled rows only, and nothing asks for them again.
             code = np.where(tree.kind == THRESHOLD, 0, tree.bin).astype(tree.bin.dtype)
             yield with_path_lengths(tree._replace(bin=code), self._max_samples)
+
+    def _so_far(self, grown: Tree) -> dict[str, Any]:
+        return {**super()._so_far(grown), "offset_": _AVERAGE}
 
     def _conclude(self, data: Prepared, y: Any, *, grew: bool) -> None:
         self.offset_ = _AVERAGE

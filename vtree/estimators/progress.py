@@ -34,6 +34,8 @@ else:
 
 __all__ = ["CallbackSupportMixin", "Report", "reported", "with_callbacks"]
 
+_STEPS = 20  # in which tasks are done that could be done all at once
+
 Metrics = Mapping[str, float]
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -70,6 +72,15 @@ class Report:
         self.voice: _Voice | None = None
         self.done = 0
         self._open: Any = None
+
+    def tasks_at_once(self, n_tasks: int) -> int | None:
+        """Return how many of `n_tasks` to do together, so that who listens hears of progress.
+
+        None: as many as one likes, for nobody listens.
+        """
+        if self.context is None and self.voice is None:
+            return None
+        return -(-n_tasks // _STEPS)
 
     def begin(self) -> None:
         """Tell that the next task begins."""
@@ -131,7 +142,7 @@ def reported(
         context.call_on_fit_task_begin(estimator=estimator, **given)
     report = Report(estimator, task, given, context)
     report.done = done
-    verbose = int(estimator.verbose)
+    verbose = int(getattr(estimator, "verbose", 0))
     if verbose > 0:
         report.voice = _voice(f"{type(estimator).__name__} {task}", n_tasks, verbose)
         with report.voice:

@@ -124,6 +124,10 @@ class RandomTreesEmbedding(TransformerMixin, RandomTrees):
     def _n_features_out(self) -> int:
         return sum(leaves.size for leaves in self.one_hot_encoder_.categories_)
 
+    def _so_far(self, grown: Tree) -> dict[str, Any]:
+        encoder = _encoder(grown, self.sparse_output)
+        return {**super()._so_far(grown), "one_hot_encoder_": encoder}
+
     def _conclude(self, data: Prepared, y: Any, *, grew: bool) -> None:
         self.one_hot_encoder_ = _encoder(self.grown_, self.sparse_output)
 
