@@ -29,6 +29,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_cold": (("--tasks", "filled"), ("cold",)),
     "bench_c45": (("--features", "6"), ("c45",)),
     "bench_fit": (LEARNERS, ("fit",)),
+    "bench_forest": ((*LEARNERS, "--trees", "3"), ("forest",)),
     "bench_boost": (("--learners", "vtree", "vtree_leafwise", "--rounds", "3"), ("boost",)),
     "bench_reuse": (("--ways", "vtree_array", "vtree_bins", "--fits", "2"), ("reuse",)),
     "bench_parity": (

@@ -133,6 +133,50 @@ def test_loaded_models_check_names_and_fit_again(tmp_path: Path) -> None:
     assert vtree.digest(loaded.fit(table, TWO)) == vtree.digest(model)
 
 
+SLIM = ["classes", "pandas", "random forest", "weighted forest", "bagging", "AdaBoost", "reals"]
+
+
+@pytest.mark.parametrize("name", SLIM)
+def test_slim_models_predict_the_same_bits(name: str, tmp_path: Path) -> None:
+    model, table = MODELS[name]()
+    whole, slim, narrow = (tmp_path / each for each in ("whole", "slim", "narrow"))
+    vtree.save(model, whole)
+    vtree.save(model, slim, slim=True)
+    vtree.save(model, narrow, slim=True, leaves="float32")
+    assert narrow.stat().st_size <= slim.stat().st_size < whole.stat().st_size
+    for method in ("predict", "predict_proba"):
+        if hasattr(model, method):
+            expected = getattr(model, method)(table)
+            np.testing.assert_array_equal(getattr(vtree.load(slim), method)(table), expected)
+    answers = vtree.load(narrow).predict(table)
+    if np.asarray(answers).dtype.kind == "f":
+        np.testing.assert_allclose(answers, model.predict(table), rtol=1e-6)
+    else:
+        assert (answers == model.predict(table)).mean() > 0.95
+    with pytest.raises(InputError, match="slim=True"):
+        loaded = vtree.load(slim)
+        np.sum(getattr(loaded, "estimators_", [loaded])[0].feature_importances_)
+    again = tmp_path / "again"
+    vtree.save(vtree.load(slim), again, slim=True)
+    assert again.read_bytes() == slim.read_bytes()
+
+
+def test_models_that_cannot_be_slim_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "m.vtree"
+    tree = C45Classifier().fit(X, Y)
+    for model in (
+        tree,
+        BaggingClassifier(C45Classifier(), 2).fit(X, Y),
+        DecisionTreeClassifier(surrogates=1).fit(X, Y),
+    ):
+        with pytest.raises(InputTypeError, match="answer by what training knew"):
+            vtree.save(model, path, slim=True)
+    for leaves in ("float16", "float32"):
+        with pytest.raises(InputError, match="leaves="):
+            vtree.save(tree, path, leaves=leaves)
+    assert not path.exists()
+
+
 def test_ensembles_of_others_are_not_saved(tmp_path: Path) -> None:
     for model in (
         BaggingClassifier(KNeighborsClassifier()).fit(X, Y),

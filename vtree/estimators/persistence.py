@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from vtree.errors import InputTypeError, ModelFileError
+from vtree.errors import InputError, InputTypeError, ModelFileError
 from vtree.estimators.category_statistics import fingerprint as statistics_fingerprint
 from vtree.interop.json_values import encode
 from vtree.interop.model_file import read_model, write_model
@@ -51,6 +51,21 @@ _HOME = {
 }
 
 
+# Estimators that ask nothing but the leaves of their trees.
+_SLIM = frozenset(
+    name for name in _HOME if name.startswith(("DecisionTree", "RandomForest", "ExtraTrees"))
+) | {
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "IsolationForest",
+    "LeafwiseBoostingClassifier",
+    "LeafwiseBoostingRegressor",
+    "NewtonBoostingClassifier",
+    "NewtonBoostingRegressor",
+    "QuantileForestRegressor",
+    "RandomTreesEmbedding",
+}
+
 # What all members of an ensemble have in common with it, unless they say otherwise.
 _SHARED = ("n_features", "feature_names", "table_names", "levels", "n_outputs", "classes")
 
@@ -86,17 +101,29 @@ def digest(model: Any) -> str:
     return hashlib.sha256(found.encode()).hexdigest() if " " in found else found
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str], *, slim: bool = False, leaves: str = "float64"
+) -> None:
     """Write a fitted estimator to a file, by convention NAME.vtree.
 
     The file holds plain arrays and JSON (safetensors); it is complete or not there at all.
+
+    Parameters
+    ----------
+    model : a fitted estimator of vtree
+    path : an existing file is replaced
+    slim : whether to leave out what training knew of each node (weights, rows, impurities, gains),
+        a sixth of the size; the model that comes back predicts the same bits, but knows no
+        importances and has another digest. For CART, forests, bagging and boosting
+    leaves : "float64", or "float32" to round what leaves of a slim model answer
 
     Raises
     ------
     InputTypeError
         If `model` is no estimator of vtree, or a parameter cannot be written (a random generator).
-        If it is bagged or boosted of others than trees of vtree.
+        If it is bagged or boosted of others than trees of vtree; if it cannot be slim.
     """
+    dtype = _slim_dtype(model, slim, leaves)
     name = type(model).__name__
     if name not in _HOME or type(model).__module__ != _HOME[name]:
         raise InputTypeError(
@@ -112,7 +139,26 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if _has_members(model):
         header["members"], own = _member_parts(model, header)
         extra = {**extra, **own}
-    write_model(path, header, model.grown_, extra)
+    write_model(path, header, model.grown_, extra, slim=dtype)
+
+
+def _slim_dtype(model: Any, slim: bool, leaves: str) -> Any:
+    """Return the dtype of what leaves of a slim model answer, None for a whole one."""
+    if leaves not in ("float64", "float32") or (leaves == "float32" and not slim):
+        raise InputError(
+            f"leaves={leaves!r}: it is 'float64', or with slim=True 'float32'; slim is {slim}"
+        )
+    if not slim:
+        return None
+    each = getattr(model, "estimators_", [model]) if _has_members(model) else [model]
+    for own in each:
+        name = type(own).__name__
+        if name not in _SLIM or getattr(own, "surrogates_", None) is not None:
+            raise InputTypeError(
+                f"slim=True: the trees of {name} answer by what training knew of their nodes; save "
+                "it without slim"
+            )
+    return np.dtype(leaves)
 
 
 def _has_members(model: Any) -> bool:

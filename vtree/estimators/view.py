@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from vtree.arrays import to_numpy
+from vtree.errors import InputError
 from vtree.predict import leaves
 from vtree.tree import Tree, depth, parents
 
@@ -77,6 +78,7 @@ def _dense(X: Any) -> Any:
 
 def importances(tree: Tree, n_features: int, *, normalize: bool = True) -> Floats:
     """Return Σ over the nodes that split on a feature of their weighted decrease, (F,)."""
+    _ask_statistics(tree)
     internal = np.flatnonzero(tree.first_child >= 0)
     total = np.zeros(n_features)
     np.add.at(total, tree.feature[internal], tree.gain[internal])
@@ -84,8 +86,18 @@ def importances(tree: Tree, n_features: int, *, normalize: bool = True) -> Float
     return total / whole if normalize and whole > 0.0 else total
 
 
+def _ask_statistics(tree: Tree) -> None:
+    """Raise InputError for trees of a slim model file."""
+    if not tree.weight.any():
+        raise InputError(
+            "the model comes from a file that was saved with slim=True, which leaves out what "
+            "importances are made of; save it without"
+        )
+
+
 def split_shares(tree: Tree, n_features: int, kind: str) -> Floats:
     """Return each feature's share of the splits' gain or cover, or of their number, (F,)."""
+    _ask_statistics(tree)
     internal = np.flatnonzero(tree.first_child >= 0)
     count = np.bincount(tree.feature[internal], minlength=n_features).astype(np.float64)
     each: Floats | None = {"gain": tree.gain, "cover": tree.weight}.get(kind.removeprefix("total_"))

@@ -1,6 +1,7 @@
 """Model files (`.vtree`): trees and what belongs to them, without pickle.
 
-A file is a safetensors container: the arrays of the `Tree` as "tree.<field>", further arrays as
+A file is a safetensors container: the arrays of the `Tree` as "tree.<field>" (or fewer, as
+"slim.<field>", see `vtree.interop.slim`), further arrays as
 "extra.<name>", and one text in the metadata, "vtree", which is the header as JSON
 (`vtree.interop.json_values`). Equal models give equal bytes. Reading runs nothing that the file
 says, and checks all of it before anything is built on it.
@@ -24,6 +25,8 @@ from safetensors.numpy import save
 
 from vtree.errors import InputError, InputTypeError, ModelFileError
 from vtree.interop.json_values import check_size, decode, encode, from_text, to_text
+from vtree.interop.slim import FIELDS as SLIM_FIELDS
+from vtree.interop.slim import packed, unpacked
 from vtree.interop.tree_checks import fault_of_tree
 from vtree.tree import Tree
 
@@ -69,6 +72,8 @@ def write_model(
     header: Mapping[str, Any],
     tree: Tree,
     extra: Mapping[str, NDArray[Any]] = _NO_EXTRA,
+    *,
+    slim: Any = None,
 ) -> None:
     """Write a model, all of it or nothing: until it is complete, the old file stays.
 
@@ -95,6 +100,7 @@ def write_model(
         - parameters: dict from str
     tree : Tree, any number of roots, canonical
     extra : at most 1,000 further arrays by name: booleans, integers, float16/32/64, any shape
+    slim : None, or the dtype of leaves' values in a file without what training knew of each node
 
     Raises
     ------
@@ -114,7 +120,8 @@ def write_model(
         raise InputError(f"The model cannot be saved: {fault}.")
     if len(extra) > _MOST_EXTRA:
         raise InputError(f"extra has {len(extra):,} arrays, at most {_MOST_EXTRA:,}. Join some.")
-    arrays = {f"tree.{name}": _storable(array, name) for name, array in tree._asdict().items()}
+    kind, fields = ("tree", tree._asdict()) if slim is None else ("slim", packed(tree, slim))
+    arrays = {f"{kind}.{name}": _storable(array, name) for name, array in fields.items()}
     arrays |= {f"extra.{_name(name)}": _storable(array, name) for name, array in extra.items()}
     data = save(arrays, {_METADATA: text})
     if int.from_bytes(data[:8], "little") > _HEADER_BYTES:
@@ -285,7 +292,10 @@ def _arrays(file: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _assembled(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    is_slim = "slim.feature" in arrays
     of_tree = {f"tree.{field}": field for field in Tree._fields}
+    if is_slim:
+        of_tree = {f"slim.{field}": field for field in SLIM_FIELDS}
     missing = sorted(of_tree.keys() - arrays.keys())
     if missing:
         raise InputError(f"it lacks {', '.join(missing)}")
@@ -294,7 +304,12 @@ def _assembled(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model
         if not name.startswith("extra."):
             raise InputError(f"it has an array {reprlib.repr(name)}, which has no meaning")
         extra[name.removeprefix("extra.")] = arrays[name]
-    tree = Tree(**{field: arrays[name] for name, field in of_tree.items()})
+    fields = {field: arrays[name] for name, field in of_tree.items()}
+    # The header first, for a slim tree is unpacked by the levels in it.
+    fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
+    if fault is not None:
+        raise InputError(f"in the header, {fault}")
+    tree = unpacked(fields, _n_levels(header)) if is_slim else Tree(**fields)
     fault = _fault_of_model(header, tree)
     if fault is not None:
         raise InputError(fault)
@@ -306,13 +321,18 @@ def _fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
     fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
     if fault is not None:
         return f"in the header, {fault}"
+    fault = fault_of_tree(tree, _n_levels(header))
+    return None if fault is None else f"of its tree, {fault}"
+
+
+def _n_levels(header: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return the levels of each feature that trees may split by, −1 for numeric ones, (F,)."""
     n_levels = [-1 if levels is None else levels.size for levels in header["levels"]]
     for feature, edges in enumerate(header.get("edges") or ()):
         if edges is not None:  # a tree that splits bins of numbers like categories
             n_levels[feature] = edges.size + 1
     n_levels += [-1] * header.get("n_derived", 0)
-    fault = fault_of_tree(tree, np.array(n_levels, dtype=np.int64))
-    return None if fault is None else f"of its tree, {fault}"
+    return np.array(n_levels, dtype=np.int64)
 
 
 def _header_rules(header: dict[str, Any]) -> Iterator[tuple[bool, str]]:

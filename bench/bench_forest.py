@@ -1,0 +1,203 @@
+"""Forests, end to end from a float32 array: vtree beside scikit-learn, XGBoost and LightGBM.
+
+    python bench/bench_forest.py                       20,000 × 28, two classes, 30 trees, full depth
+    python bench/bench_forest.py --rows 100000 --trees 100
+    python bench/bench_forest.py --rows 1000000 --trees 100 --depth 16
+
+Random forests and extra trees, and the forest modes of XGBoost and LightGBM, which need a depth or
+a number of leaves: 16 and 4,095 where `--depth` is not given. Each learner runs in a process of its
+own: a short fit to warm up, then one measured fit with its peak memory, predictions of the test
+rows, and the model's file: vtree's slim file, joblib's or the library's own, and its loading.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from learners import child_threads, load_data, make, print_row, save_data
+from measure import (
+    Row,
+    in_child,
+    installed,
+    interleaved,
+    median,
+    new_parser,
+    table,
+    with_peak,
+    write_rows,
+)
+
+MOST_TEST_ROWS = 100_000
+DEPTH, LEAVES = 16, 4095  # of the forest modes of boosting libraries, where none is given
+
+
+def _scikit_learn_like(home: str, name: str) -> Callable[[argparse.Namespace, int, int], Any]:
+    def build(options: argparse.Namespace, trees: int, threads: int) -> Any:
+        module = __import__(home, fromlist=[name])
+        return getattr(module, name)(trees, max_depth=options.depth, n_jobs=threads, random_state=0)
+
+    return build
+
+
+def _xgboost(options: argparse.Namespace, trees: int, threads: int) -> Any:
+    from xgboost import XGBRFClassifier
+
+    return XGBRFClassifier(
+        n_estimators=trees,
+        max_depth=options.depth or DEPTH,
+        tree_method="hist",
+        min_child_weight=0,
+        reg_lambda=1e-5,
+        n_jobs=threads,
+    )
+
+
+def _lightgbm(options: argparse.Namespace, trees: int, threads: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(
+        boosting_type="rf",
+        n_estimators=trees,
+        num_leaves=LEAVES,
+        max_depth=options.depth or -1,
+        min_child_samples=1,
+        subsample=0.632,
+        subsample_freq=1,
+        feature_fraction_bynode=0.19,  # √28 of 28
+        n_jobs=threads,
+        verbose=-1,
+    )
+
+
+BUILDERS: dict[str, Callable[[argparse.Namespace, int, int], Any]] = {
+    "vtree": _scikit_learn_like("vtree", "RandomForestClassifier"),
+    "sklearn": _scikit_learn_like("sklearn.ensemble", "RandomForestClassifier"),
+    "xgboost": _xgboost,
+    "lightgbm": _lightgbm,
+    "vtree_extra": _scikit_learn_like("vtree", "ExtraTreesClassifier"),
+    "sklearn_extra": _scikit_learn_like("sklearn.ensemble", "ExtraTreesClassifier"),
+}
+MODULES = {name: name.partition("_")[0] for name in BUILDERS}
+
+
+def _options() -> argparse.Namespace:
+    parser = new_parser(__doc__, repeats=1)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--features", type=int, default=28)
+    parser.add_argument("--classes", type=int, default=2)
+    parser.add_argument("--trees", type=int, default=30)
+    parser.add_argument("--depth", type=int)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--learners", nargs="+", choices=BUILDERS)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _saved(learner: str, model: Any, folder: Path) -> tuple[int, float]:
+    """Return (bytes of the model's file, seconds to load it)."""
+    if learner.startswith("vtree"):
+        import vtree
+
+        path = folder / "model.vtree"
+        vtree.save(model, path, slim=True)
+        load: Callable[[Path], Any] = vtree.load
+    else:
+        import joblib
+
+        path = folder / "model.joblib"
+        joblib.dump(model, path)
+        load = joblib.load
+    start = time.perf_counter()
+    load(path)
+    return path.stat().st_size, time.perf_counter() - start
+
+
+def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
+    (X, y), (X_test, y_test) = load_data(folder)
+    threads = child_threads()
+    start = time.perf_counter()
+    BUILDERS[learner](options, 2, threads).fit(X[:2000], y[:2000]).predict(X[:2000])
+    warm_up = time.perf_counter() - start
+    build = BUILDERS[learner]
+    model, seconds, grown = with_peak(lambda: build(options, options.trees, threads).fit(X, y))
+    start = time.perf_counter()
+    right = np.asarray(model.predict(X_test)) == y_test
+    predicting = time.perf_counter() - start
+    size, loading = _saved(learner, model, folder)
+    row: Row = {
+        "learner": learner,
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "classes": options.classes,
+        "trees": options.trees,
+        "depth": options.depth,
+        "threads": threads,
+        "seconds": seconds,
+        "warm_up_seconds": warm_up,
+        "predict_seconds": predicting,
+        "test_rows": y_test.size,
+        "accuracy": float(right.mean()),
+        "peak_over_input": (grown + X.nbytes) / X.nbytes,
+        "file_bytes": size,
+        "load_seconds": loading,
+    }
+    if learner.startswith("vtree"):
+        import vtree
+
+        row["digest"] = vtree.digest(model)
+    return row
+
+
+def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+    learners = options.learners or installed(MODULES)
+    n_test = min(MOST_TEST_ROWS, options.rows)
+    with tempfile.TemporaryDirectory() as name:
+        train = make(options.rows, options.features, 0, options.classes)
+        save_data(Path(name), train, make(n_test, options.features, 1, options.classes))
+        flags = [f"--classes={options.classes}", f"--trees={options.trees}"]
+        flags += [] if options.depth is None else [f"--depth={options.depth}"]
+
+        def run(learner: str) -> Row:
+            return in_child(__file__, *flags, "--child", learner, name, threads=options.threads)
+
+        return interleaved(learners, run, options.repeats)
+
+
+def main() -> None:
+    """Parse the command line, measure, print a table and keep the rows."""
+    options = _options()
+    if options.child:
+        learner, folder = options.child
+        print_row(_fit_row(learner, Path(folder), options))
+        return
+    found = _measure(options)
+    write_rows("forest", [row for rows in found.values() for row in rows], options.results)
+    lines = [
+        [
+            learner,
+            f"{median(rows, 'seconds'):.2f}",
+            f"{median(rows, 'predict_seconds'):.3f}",
+            f"{median(rows, 'accuracy'):.4f}",
+            f"{median(rows, 'peak_over_input'):.2f}",
+            f"{median(rows, 'file_bytes') / 2**20:.1f}",
+            f"{median(rows, 'load_seconds'):.3f}",
+        ]
+        for learner, rows in found.items()
+    ]
+    depth = "full depth" if options.depth is None else f"depth {options.depth}"
+    print(
+        f"{options.rows:,} × {options.features}, {options.classes} classes, {options.trees} trees, "
+        f"{depth}, {options.threads} threads"
+    )
+    heads = ["learner", "seconds", "predict", "accuracy", "peak memory / input", "MiB", "load"]
+    print(table(heads, lines))
+
+
+if __name__ == "__main__":
+    main()
