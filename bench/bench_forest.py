@@ -1,6 +1,6 @@
 """Forests, end to end from a float32 array: vtree beside scikit-learn, XGBoost and LightGBM.
 
-    python bench/bench_forest.py                       20,000 × 28, two classes, 30 trees, full depth
+    python bench/bench_forest.py                       20,000 × 28, two classes, 30 trees
     python bench/bench_forest.py --rows 100000 --trees 100
     python bench/bench_forest.py --rows 1000000 --trees 100 --depth 16
 
