@@ -37,6 +37,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("parity",),
     ),
     "bench_predict": (LEARNERS, ("predict",)),
+    "bench_tables": (("--tables", "digits", "titanic", "--trees", "3"), ("tables",)),
     "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),
 }
 COMPARE = ("--missing", "0.2", "--plot", "plot.png")

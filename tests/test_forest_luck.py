@@ -8,12 +8,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.ensemble
-from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.datasets import load_wine, make_classification, make_multilabel_classification
 from sklearn.model_selection import train_test_split
 
 import vtree
+from vtree.cli.bundled import titanic
 
 SEEDS = 10
 TABLES: dict[str, Any] = {
@@ -51,3 +53,27 @@ def test_out_of_bag_scores_spread_as_scikit_learns(table: str, name: str) -> Non
     apart = ours - theirs
     assert abs(apart.mean()) < 3.0 * apart.std(ddof=1) / np.sqrt(SEEDS)
     assert 0.4 < ours.std() / theirs.std() < 2.5
+
+
+@pytest.mark.parametrize("system", ["RandomForestClassifier", "ExtraTreesClassifier"])
+@pytest.mark.parametrize("name", ["wine", "titanic"])
+def test_real_tables_are_told_as_well_as_by_scikit_learn(name: str, system: str) -> None:
+    if name == "wine":
+        X, y = load_wine(return_X_y=True)
+        theirs = X
+    else:
+        sample = titanic()
+        X, y = pd.DataFrame(sample.table), sample.target
+        theirs = X.apply(lambda column: pd.factorize(column, sort=True)[0])
+    test = np.arange(len(y)) % 3 == 2
+    scores = [
+        [
+            getattr(home, system)(20, random_state=seed)
+            .fit(table[~test], y[~test])
+            .score(table[test], y[test])
+            for seed in range(5)
+        ]
+        for home, table in ((vtree, X), (sklearn.ensemble, theirs))
+    ]
+    # The spread of a mean over five seeds: 0.01 on wine's 59 rows, less on the titanic's 733.
+    assert np.mean(scores[0]) == pytest.approx(np.mean(scores[1]), abs=0.025), scores
