@@ -1,6 +1,5 @@
 """What fits of many trees tell: callbacks that watch, stop and break off, and `verbose`."""
 
-import signal
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ class Listener:
         method = "transform" if hasattr(fitted_estimator, "transform") else "predict"
         self.answers.append(getattr(fitted_estimator, method)(X))
         if context.task_id == self.interrupt:
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
         return bool(context.task_id == self.stop)
 
 
