@@ -2,7 +2,6 @@
 
 A number depends on (seed, purpose, tree, node, feature …) alone, never on what was drawn before,
 so it is the same on every backend, in every order of growth and for every partition of the work.
-The mixing is splitmix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from vtree_kernels.mixing import next_state, share
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+Words = NDArray[np.uint64]
 
 # What a draw is for; a new purpose takes a new number.
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
@@ -30,16 +29,8 @@ def mix(*words: Any) -> Words:
     state: Words = np.zeros(1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for word in words:
-            value = np.asarray(word).astype(np.uint64)
-            state = _finalise(state * np.uint64(3) + value + _GOLDEN)
+            state = next_state(state, np.asarray(word).astype(np.uint64))
     return state if any(np.ndim(word) for word in words) else state[0]
-
-
-def _finalise(z: Words) -> Words:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Words = z ^ (z >> np.uint64(31))
-    return mixed
 
 
 def tree_keys(seeds: NDArray[np.int64]) -> Words:
@@ -54,7 +45,7 @@ def child_key(parent: Words, child: NDArray[np.int64]) -> Words:
 
 def uniform(*words: Any) -> NDArray[np.float64]:
     """Return numbers in [0, 1) with 53 random bits, from the same words as `mix`."""
-    numbers: NDArray[np.float64] = (mix(*words) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    numbers: NDArray[np.float64] = share(mix(*words))
     return numbers
 
 

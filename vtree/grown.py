@@ -129,9 +129,14 @@ def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grow
         stop=stop,
         total=total,
     )
-    pairs: Any = zip(grown, new, strict=True)
-    joined = Grown(*map(np.concatenate, pairs))
+    joined = appended(grown, new)
     return joined, np.arange(grown.feature.size, joined.feature.size)
+
+
+def appended(grown: Grown, new: Grown) -> Grown:
+    """Return the nodes of both, the `new` ones behind."""
+    pairs: Any = zip(grown, new, strict=True)
+    return Grown(*map(np.concatenate, pairs))
 
 
 def used_features(grown: Grown, nodes: Integers, n_features: int) -> NDArray[np.bool_]:

@@ -37,7 +37,7 @@ from vtree.histogram import (
 from vtree.purity import impure
 from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
-from vtree.subtrees import few_rows, rule_of, with_subtrees
+from vtree.subtrees import rule_of, which_alone, with_subtrees
 from vtree.targets import Targets
 from vtree_kernels.subtree import Rule, subtree
 
@@ -129,7 +129,7 @@ def grow(
     rule = _rule_alone(plan, order, data)
     while frontier.size:
         if rule is not None:
-            alone = few_rows(grown, frontier, rule, bins.n_bins.size)
+            alone = which_alone(grown, frontier, rule, bins.n_bins.size)
             if alone.any():
                 grown, data = with_subtrees(grown, frontier[alone], data, rule)
             frontier = frontier[~alone]

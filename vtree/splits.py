@@ -324,7 +324,8 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     left = candidates.left[every, feature]
     split = chosen > -np.inf
     sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
-    missing_child = _missing_child(candidates, feature, left[:, 0], nodes.total[:, 0])
+    learnt, missing = candidates.missing_left[every, feature], candidates.missing[every, feature]
+    missing_child = missing_branch(learnt, missing, left[:, 0], nodes.total[:, 0])
     drawn = None if candidates.threshold is None else candidates.threshold[every, feature]
     gap = candidates.bin[every, feature], candidates.following[every, feature]
     bin, threshold = thresholds(feature, *gap, bins, drawn)
@@ -390,15 +391,13 @@ def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
     )
 
 
-def _missing_child(
-    candidates: _Candidates, feature: Integers, n_left: Integers, n_rows: Integers
+def missing_branch(
+    missing_left: NDArray[np.bool_], missing: Integers, n_left: Integers, n_rows: Integers
 ) -> NDArray[np.int32]:
     """Return the learnt branch of missing values, or the one with more rows (second on ties)."""
-    every = np.arange(feature.size)
-    learnt = np.where(candidates.missing_left[every, feature], 0, 1)
+    learnt = np.where(missing_left, 0, 1)
     larger = np.where(2 * n_left > n_rows, 0, 1)
-    seen = candidates.missing[every, feature] > 0
-    return np.where(seen, learnt, larger).astype(np.int32)
+    return np.where(missing > 0, learnt, larger).astype(np.int32)
 
 
 def thresholds(

@@ -6,16 +6,14 @@ near the leaves, where there are many levels of few rows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree import draws
 from vtree.binning import Bins
-from vtree.grown import Grown, blank
+from vtree.grown import Grown, appended, blank
 from vtree.routing import Data
-from vtree.splits import Search, Searcher, thresholds
+from vtree.splits import Search, Searcher, missing_branch, thresholds
 from vtree.tree import THRESHOLD
 from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, subtree
 
@@ -57,7 +55,7 @@ def rule_of(
     )
 
 
-def few_rows(grown: Grown, frontier: Integers, rule: Rule, n_features: int) -> NDArray[np.bool_]:
+def which_alone(grown: Grown, frontier: Integers, rule: Rule, n_features: int) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
     if n_rows.sum() <= FEW_IN_ALL:
@@ -94,7 +92,9 @@ def _joined(grown: Grown, own: Integers, found: Subtrees, bins: Bins, rule: Rule
     place = np.concatenate([own, grown.feature.size + np.arange(new)])
     below = slice(own.size, None)
     parent = place[found.parent[below]]
+    above = np.searchsorted(grown.stop[own], found.start[below], side="right")
     more = blank(new, found.total.shape[1])._replace(
+        tree=grown.tree[own][above],
         parent=parent,
         depth=found.depth[below],
         key=found.key[below],
@@ -102,20 +102,9 @@ def _joined(grown: Grown, own: Integers, found: Subtrees, bins: Bins, rule: Rule
         stop=found.stop[below],
         total=found.total[below],
     )
-    pairs: Any = zip(grown, more, strict=True)
-    joined = Grown(*map(np.concatenate, pairs))
-    # Given nodes come first, and a node after its parent: the tree of each is known by then.
+    joined = appended(grown, more)
     _write(joined, place, found, bins, rule)
-    joined.tree[place] = grown.tree[own][_origin(found, own.size)]
     return joined
-
-
-def _origin(found: Subtrees, n_given: int) -> Integers:
-    """Return the number of the given node that each node is below, (M,)."""
-    origin = np.where(found.parent < 0, np.arange(found.parent.size), found.parent)
-    while (origin >= n_given).any():
-        origin = origin[origin]
-    return origin
 
 
 def _write(grown: Grown, place: Integers, found: Subtrees, bins: Bins, rule: Rule) -> None:
@@ -126,10 +115,11 @@ def _write(grown: Grown, place: Integers, found: Subtrees, bins: Bins, rule: Rul
     bin, threshold = thresholds(
         feature, found.bin[split].astype(np.int64), found.next[split].astype(np.int64), bins, drawn
     )
-    learnt = np.where(found.missing_left[split], 0, 1)
-    larger = np.where(2 * found.total[first, 0] > found.total[split, 0], 0, 1)
+    n_left, n_rows = found.total[first, 0], found.total[split, 0]
     at = place[split]
     grown.feature[at], grown.kind[at], grown.bin[at] = feature, THRESHOLD, bin
     grown.threshold[at], grown.gain[at] = threshold, found.gain[split]
-    grown.missing_child[at] = np.where(found.missing[split] > 0, learnt, larger)
+    grown.missing_child[at] = missing_branch(
+        found.missing_left[split], found.missing[split], n_left, n_rows
+    )
     grown.n_children[at], grown.first_child[at] = 2, place[first]

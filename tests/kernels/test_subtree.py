@@ -8,11 +8,10 @@ from tests.bits import assert_same_bits
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.histogram import rows_of
-from vtree.sampling import between
 from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels._threads import threads
 from vtree_kernels.scan import Limits
-from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, subtree, words
+from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, subtree
 
 N_ROWS = 120
 # ends of the nodes in the order of rows: empty ones, single rows, most of them
@@ -174,17 +173,3 @@ def test_no_nodes() -> None:
     rows, nodes, *rest = _arguments("2 classes", "gini")
     none = Starts(*(field[:0] for field in nodes))
     assert subtree(rows, none, *rest).parent.size == 0
-
-
-def test_one_draw_is_one_of_many() -> None:
-    keys = draws.mix(3, np.arange(50))
-    state = np.uint64(draws.mix(11, draws.THRESHOLD))
-    found = [words.mixed(words.mixed(state, key), np.uint64(6)) for key in keys]
-    assert_same_bits(np.array(found), draws.mix(11, draws.THRESHOLD, keys, 6))
-    shares = np.array([words.share(word) for word in found])
-    assert_same_bits(shares, draws.uniform(11, draws.THRESHOLD, keys, 6))
-    low = np.array([0.0, -1e308, 5e-324, -0.5, -np.inf])
-    high = np.array([1.0, 1e308, 1e-323, 7.5, 3.0])
-    for u in (0.0, 0.25, 1.0 - 2.0**-53):
-        each = [words.between(a, z, u) for a, z in zip(low.tolist(), high.tolist(), strict=True)]
-        assert_same_bits(np.array(each), between(low, high, np.full(5, u)))

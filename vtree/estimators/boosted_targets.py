@@ -15,6 +15,7 @@ from vtree.errors import InputError, own_errors
 from vtree.estimators.boosting import BoostingEstimator
 from vtree.estimators.devices import answer
 from vtree.estimators.targets import as_columns, check_span, class_codes, codes_of, row_weights
+from vtree.losses import CLASSIFICATION, Loss
 
 Floats = NDArray[np.float64]
 
@@ -122,6 +123,9 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
 
     def _n_raw(self) -> int:
         return 1 if self.classes_.size <= 2 else int(self.classes_.size)
+
+    def _loss(self) -> Loss:
+        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]
 
     def decision_function(self, X: Any) -> Array:
         """Return the raw predictions: log-odds of the second class (N,), or (N, K)."""

@@ -20,7 +20,7 @@ from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegress
 from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.limits import CONSTRAINTS, feature_count
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
+from vtree.losses import REGRESSION, Loss, Terms, quantile
 
 Floats = NDArray[np.float64]
 
@@ -277,9 +277,6 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         keep(self, locals())
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
-
-    def _loss(self) -> Loss:
-        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]
 
     def _leaf_rule(self, loss: Loss) -> Leaves:
         return Leaves(by_curvature=True)

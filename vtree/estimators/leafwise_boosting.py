@@ -18,7 +18,7 @@ from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegress
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss
+from vtree.losses import REGRESSION, Loss
 from vtree.sampling import Columns
 
 _COMMON: dict[str, list[Any]] = {
@@ -350,6 +350,3 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         keep(self, locals())
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
-
-    def _loss(self) -> Loss:
-        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]

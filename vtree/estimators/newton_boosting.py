@@ -21,7 +21,7 @@ from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegress
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import together
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss, exact_mean, quantiles
+from vtree.losses import REGRESSION, Loss, exact_mean, quantiles
 from vtree.sampling import Columns
 from vtree.tables import Schema
 from vtree.tree import Tree
@@ -380,6 +380,3 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         # XGBoost starts weighted classes by one step from a half, not by their mean.
         mean = exact_mean(training.y, training.weights.whole)
         return np.full(1, 4.0 * (mean - 0.5))
-
-    def _loss(self) -> Loss:
-        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]

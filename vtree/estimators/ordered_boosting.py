@@ -14,7 +14,7 @@ from vtree.estimators.boosting import BoostingEstimator
 from vtree.estimators.newton_boosting import regression_loss
 from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss
+from vtree.losses import REGRESSION, Loss
 
 
 class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
@@ -240,6 +240,3 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         keep(self, locals())
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
-
-    def _loss(self) -> Loss:
-        return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]

@@ -6,26 +6,15 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.branches.reference import Branches
-from vtree_kernels.entropy_cuts.cpu import x_log_x
+from vtree_kernels.entropy_cuts.cpu import information
 from vtree_kernels.entropy_cuts.reference import SLACK
 from vtree_kernels.scan import Layout
 
 _CELLS = 1 << 15  # of a task
-
-
-@register_jitable
-def _information(weights: Any) -> float:
-    total, parts = weights[0], x_log_x(weights[0])
-    for k in range(1, weights.size):
-        total += weights[k]
-        parts += x_log_x(weights[k])
-    found: float = x_log_x(total) - parts
-    return found
 
 
 @numba.njit(cache=True, nogil=True)
@@ -43,7 +32,7 @@ def _judge(  # type: ignore[no-untyped-def]
                     own[k] = hist[node, g, code, first + k] * unit
                 level = own.sum()
                 if level > 0.0:
-                    below += _information(own)
+                    below += information(own)
                     known += own
                     known_weight += level
                     large += level >= least
@@ -52,8 +41,8 @@ def _judge(  # type: ignore[no-untyped-def]
             weight = whole[node]
             levels[0] = weight - known_weight
             some = known_weight if known_weight > 0.0 else 1.0
-            gain[node, g] = known_weight / weight * ((_information(known) - below) / some)
-            info[node, g] = _information(levels[:n]) / weight
+            gain[node, g] = known_weight / weight * ((information(known) - below) / some)
+            info[node, g] = information(levels[:n]) / weight
             filled[node, g] = large
 
 

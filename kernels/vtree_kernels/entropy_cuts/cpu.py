@@ -39,6 +39,16 @@ def x_log_x(x: Any) -> Any:
 
 
 @register_jitable
+def information(weights: Any) -> Any:
+    """Return T = S log2 S − Σ v log2 v of weights (V,)."""
+    total, parts = weights[0], x_log_x(weights[0])
+    for k in range(1, weights.size):
+        total += weights[k]
+        parts += x_log_x(weights[k])
+    return x_log_x(total) - parts
+
+
+@register_jitable
 def _information(sums: Any, at: int, classes: int, unit: float, table: Any) -> Any:
     """Return T of the class weights sums[at]; x log2 x of whole numbers is looked up."""
     if table.size > 0:

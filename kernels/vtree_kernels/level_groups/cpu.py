@@ -10,21 +10,11 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.entropy_cuts.cpu import x_log_x
+from vtree_kernels.entropy_cuts.cpu import information, x_log_x
 from vtree_kernels.entropy_cuts.reference import SLACK
 from vtree_kernels.level_groups.reference import EPSILON, RARE, RISE, TIE, LevelGroups
 
 # Of a problem: classes (G, K), sizes, T and x log x of the sizes of its groups, each (G,).
-
-
-@register_jitable
-def _information(weights: Any) -> float:
-    total, parts = weights[0], x_log_x(weights[0])
-    for k in range(1, weights.size):
-        total += weights[k]
-        parts += x_log_x(weights[k])
-    found: float = x_log_x(total) - parts
-    return found
 
 
 @register_jitable
@@ -58,7 +48,7 @@ def _set(groups: Any, place: int, own: Any) -> None:
     classes, sizes, each, logs = groups
     classes[place] = own
     sizes[place] = own.sum()
-    each[place] = _information(own)
+    each[place] = information(own)
     logs[place] = x_log_x(sizes[place])
 
 
@@ -123,7 +113,7 @@ def _best_pair(groups, n, sums, least, by_ratio, half):  # type: ignore[no-untyp
                 continue
             both = sizes[a] + sizes[b]
             own = large - (sizes[a] >= SLACK) - (sizes[b] >= SLACK) + (both >= SLACK)
-            joined = _information(classes[a] + classes[b])
+            joined = information(classes[a] + classes[b])
             gain = _gain(sums, ((below - each[a]) - each[b]) + joined, own)
             info = (all_info - (((all_logs - logs[a]) - logs[b]) + x_log_x(both))) / sums[3]
             value = _worth(gain, info, by_ratio)
@@ -143,7 +133,7 @@ def _merge(classes, missing, least, by_ratio, group, groups):  # type: ignore[no
         whole_classes += classes[v]
         _set(groups, v, classes[v])
     known = whole_classes.sum()
-    sums = (_information(whole_classes), known, missing, missing + known)
+    sums = (information(whole_classes), known, missing, missing + known)
     gain, info = _judge(groups, n_levels, sums, SLACK)
     n = 0
     for v in range(n_levels):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.entropy_cuts.reference import SLACK, x_log_x
+from vtree_kernels.entropy_cuts.reference import information as planes_information
 
 Floats = NDArray[np.float64]
 
@@ -37,11 +38,7 @@ class _Sums(NamedTuple):
 
 def information(classes: Any) -> Any:
     """Return T of class weights (..., K)."""
-    total, parts = classes[..., 0], x_log_x(classes[..., 0])
-    for k in range(1, classes.shape[-1]):
-        total = total + classes[..., k]
-        parts = parts + x_log_x(classes[..., k])
-    return x_log_x(total) - parts
+    return planes_information([classes[..., k] for k in range(classes.shape[-1])])
 
 
 def level_groups(

@@ -117,8 +117,8 @@ def cells_by_code(
 
     Few rows have few codes: theirs alone are gathered then, ascending after code 0. Many rows have
     most codes: then the place of a cell is its code, no codes are returned, and the caller clears
-    the cells after use. work: dense (B, S) and marks (⌈B / 64⌉,), a bit a code, all zeros; cells
-    (⌊B / 2⌋ + 2, S) and filled, as long, for few rows.
+    the cells after use. work: see `work_for`; dense (B, S) and marks, a bit a code, are all zeros
+    before and after.
     """
     dense, marks, cells, filled = work
     few = 2 * (end - begin) < n_codes
@@ -145,6 +145,20 @@ def cells_by_code(
     return cells[:size], filled[:size]
 
 
+def work_for(n_codes: int, stored: int) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that `cells_by_code` works with.
+
+    They are made here, for to compile what makes them would take a second.
+    """
+    few = max(3, n_codes // 2 + 2)  # three are what a cut needs
+    return (
+        np.zeros((n_codes, stored), np.int64),
+        np.zeros(n_codes // 64 + 1, np.uint64),
+        np.empty((few, stored), np.int64),
+        np.empty(few, np.int64),
+    )
+
+
 @register_jitable
 def following(cells: Any, codes: Any, bin: Any, implied: Any, classes: Any) -> Any:
     """Return the next code after place `bin` that has rows, 0 if there is none."""
@@ -163,7 +177,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     @named_after(gain, shape)
     def search_nodes(  # type: ignore[no-untyped-def]
         codes, rows, start, stop, label, weight, sums, n_codes, total, monotone, lower, upper,
-        minima, layout, first, last, most, out,
+        minima, layout, first, last, most, work, out,
     ):  # fmt: skip
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
         implied, n_statistics = layout.implied, total.shape[1]
@@ -174,11 +188,6 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
             np.empty((most, sums.shape[1]), np.int64),
         )
         statistics = (*own, implied == 0)
-        dense = np.zeros((n_codes, stored), np.int64)
-        marks = np.zeros(n_codes // 64 + 1, np.uint64)
-        cells = np.empty((n_codes // 2 + 2, stored), np.int64)
-        filled = np.empty(n_codes // 2 + 2, np.int64)
-        work = (dense, marks, cells, filled)
         line, place = np.empty(most, np.uint32), np.arange(most).astype(np.uint32)
         running = np.empty(stored, np.int64)
         left = np.empty(n_statistics, np.float64)
@@ -205,7 +214,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 out_next[node, g] = following(sides, own_codes, bin, implied, layout.classes)
                 write_left(out_left[node, g], sides, bin, way, implied, layout.classes)
                 if own_codes.size == 0:
-                    dense[:] = 0
+                    work[0][:] = 0
 
     return search_nodes
 
@@ -242,7 +251,8 @@ def search(
     def nodes(index: int) -> None:
         first, last = int(borders[index]), int(borders[index + 1])
         most = int(lengths[first:last].max(initial=0))
-        kernel(*data, lower, upper, minima, compiled, first, last, most, tuple(best))
+        arrays = work_for(n_codes, layout.n_stored)
+        kernel(*data, lower, upper, minima, compiled, first, last, most, arrays, tuple(best))
 
     work = int(lengths.sum() + _EACH * start.size) * codes.shape[1] * 4
     _threads.run(nodes, len(borders) - 1, work=work)

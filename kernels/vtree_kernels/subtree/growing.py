@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,14 +10,16 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
+from vtree_kernels import mixing
 from vtree_kernels._naming import named_after
 from vtree_kernels.scan.cpu import Shape, feature_search
-from vtree_kernels.search.cpu import add_rows, cells_by_code, following
-from vtree_kernels.subtree import words
+from vtree_kernels.search.cpu import add_rows, cells_by_code, following, work_for
 
 LATER = -2  # first child of nodes that are left for later
 
-_next_state: Any = register_jitable(words.next_state)
+_next_state: Any = register_jitable(mixing.next_state)
+_share: Any = register_jitable(mixing.share)
+_between: Any = register_jitable(mixing.between)
 
 
 @register_jitable
@@ -84,9 +85,7 @@ def _drawn_cut(
     low, high = low + 0.0, high + 0.0
     if not low < high:
         return np.inf
-    u = np.float64(_next_state(state, np.uint64(feature)) >> np.uint64(11)) * 2.0**-53
-    point = low * (1.0 - u) + high * u
-    return low if math.isnan(point) or point < low or point >= high else point
+    return _between(low, high, _share(_next_state(state, np.uint64(feature))))
 
 
 @register_jitable
@@ -226,13 +225,7 @@ def scratch(n_codes: int, most: int, n_given: int, layout: Any, columns: Any, ra
     They are made here, for to compile what makes them would take a second.
     """
     stored, statistics, n_features = layout.n_stored, layout.n_statistics, columns.shape[0]
-    few, n_cut = max(3, n_codes // 2 + 2), most if raw else 0
-    by_code = (
-        np.zeros((n_codes, stored), np.int64),
-        np.zeros(n_codes // 64 + 1, np.uint64),
-        np.empty((few, stored), np.int64),
-        np.empty(few, np.int64),
-    )
+    by_code, n_cut = work_for(n_codes, stored), most if raw else 0
     by_cut = np.empty(n_cut, columns.dtype), np.empty((stored, n_cut), np.int64)
     draws = np.zeros(n_features + 1, np.bool_), np.zeros(n_features, np.uint64)
     sums = np.empty(stored, np.int64), np.empty(statistics), np.empty(statistics)

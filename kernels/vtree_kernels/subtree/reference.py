@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.cuts import cut_sums, extremes
+from vtree_kernels.mixing import between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan
 from vtree_kernels.search import search
-from vtree_kernels.subtree.words import between, mixed, share
 
 Integers = NDArray[np.int64]
 
@@ -241,4 +241,4 @@ def _cut(
     if not low < high:
         return np.inf
     word = mixed(mixed(rule.cut_state, key), np.uint64(feature))
-    return between(low, high, share(word))
+    return between(low, high, float(share(word)))

@@ -1,4 +1,7 @@
-"""Draws for one node at a time: the same words and shares as whole arrays of them give."""
+"""Arithmetic of counter-based draws: of arrays, of numbers, and compiled.
+
+The mixing is splitmix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,23 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-def mixed(state: np.uint64, word: np.uint64) -> np.uint64:
-    """Return the state of a hash after one more word (splitmix64's finaliser)."""
-    with np.errstate(over="ignore"):
-        return np.uint64(next_state(state, word))
-
-
 def next_state(state: Any, word: Any) -> Any:
-    """Return it; as plain arithmetic, to be compiled."""
+    """Return the state of a hash after one more word, uint64; arrays broadcast together."""
     z = state * np.uint64(3) + word + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
 
 
-def share(word: np.uint64) -> float:
+def mixed(state: np.uint64, word: np.uint64) -> np.uint64:
+    """Return the same of numbers, without a warning that they wrap around."""
+    with np.errstate(over="ignore"):
+        return np.uint64(next_state(state, word))
+
+
+def share(word: Any) -> Any:
     """Return a number in [0, 1) with the 53 upper bits of a word."""
-    return float(word >> np.uint64(11)) * 2.0**-53
+    return np.float64(word >> np.uint64(11)) * 2.0**-53
 
 
 def between(low: float, high: float, u: float) -> float:
