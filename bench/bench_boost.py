@@ -12,19 +12,16 @@ one measured fit, its peak memory, and the log-loss of 100,000 other rows.
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, load_data, make, print_row, save_data
+from learners import child_threads, in_turns, load_data, make, print_row
 from measure import (
     Row,
-    in_child,
     installed,
-    interleaved,
     median,
     new_parser,
     table,
@@ -145,16 +142,9 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
 
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     learners = options.learners or installed(MODULES)
-    with tempfile.TemporaryDirectory() as name:
-        train = make(options.rows, options.features, 0, options.classes)
-        save_data(Path(name), train, make(TEST_ROWS, options.features, 1, options.classes))
-
-        def run(learner: str) -> Row:
-            numbers = ("classes", "rounds", "depth", "leaves")
-            flags = [part for key in numbers for part in (f"--{key}", str(getattr(options, key)))]
-            return in_child(__file__, *flags, "--child", learner, name, threads=options.threads)
-
-        return interleaved(learners, run, options.repeats)
+    train = make(options.rows, options.features, 0, options.classes)
+    data = train, make(TEST_ROWS, options.features, 1, options.classes)
+    return in_turns(__file__, learners, options, ("classes", "rounds", "depth", "leaves"), data)
 
 
 def main() -> None:

@@ -10,11 +10,10 @@ disk cache), then one measured fit, its peak memory, and the accuracy on 200,000
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 
-from learners import MODELS, MODULES, fit_row, lightgbm_by_leaf, make, print_row, save_data
-from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
+from learners import MODELS, MODULES, fit_row, in_turns, lightgbm_by_leaf, make, print_row
+from measure import Row, installed, median, new_parser, table, write_rows
 
 # LightGBM grows leaf by leaf to 2^depth leaves here.
 BUILDERS = {name: MODELS[name] for name in ("vtree", "sklearn")} | {"lightgbm": lightgbm_by_leaf}
@@ -34,15 +33,8 @@ def _options() -> argparse.Namespace:
 
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     learners = options.learners or installed({name: MODULES[name] for name in BUILDERS})
-    with tempfile.TemporaryDirectory() as name:
-        train = make(options.rows, options.features, 0)
-        save_data(Path(name), train, make(TEST_ROWS, options.features, 1))
-
-        def run(learner: str) -> Row:
-            flags = ("--depth", str(options.depth), "--child", learner, name)
-            return in_child(__file__, *flags, threads=options.threads)
-
-        return interleaved(learners, run, options.repeats)
+    data = make(options.rows, options.features, 0), make(TEST_ROWS, options.features, 1)
+    return in_turns(__file__, learners, options, ("depth",), data)
 
 
 def main() -> None:

@@ -13,19 +13,16 @@ rows, and the model's file: vtree's slim file, joblib's or the library's own, an
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, load_data, make, print_row, save_data
+from learners import child_threads, in_turns, load_data, make, print_row
 from measure import (
     Row,
-    in_child,
     installed,
-    interleaved,
     median,
     new_parser,
     table,
@@ -156,17 +153,10 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
 
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     learners = options.learners or installed(MODULES)
+    train = make(options.rows, options.features, 0, options.classes)
     n_test = min(MOST_TEST_ROWS, options.rows)
-    with tempfile.TemporaryDirectory() as name:
-        train = make(options.rows, options.features, 0, options.classes)
-        save_data(Path(name), train, make(n_test, options.features, 1, options.classes))
-        flags = [f"--classes={options.classes}", f"--trees={options.trees}"]
-        flags += [] if options.depth is None else [f"--depth={options.depth}"]
-
-        def run(learner: str) -> Row:
-            return in_child(__file__, *flags, "--child", learner, name, threads=options.threads)
-
-        return interleaved(learners, run, options.repeats)
+    data = train, make(n_test, options.features, 1, options.classes)
+    return in_turns(__file__, learners, options, ("classes", "trees", "depth"), data)
 
 
 def main() -> None:

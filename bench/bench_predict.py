@@ -8,7 +8,6 @@ Each learner fits on 200,000 rows in a process of its own, then predicts the cla
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from learners import (
@@ -16,16 +15,14 @@ from learners import (
     MODULES,
     accuracy,
     child_threads,
+    in_turns,
     load_data,
     make,
     print_row,
-    save_data,
 )
 from measure import (
     Row,
-    in_child,
     installed,
-    interleaved,
     median,
     new_parser,
     table,
@@ -69,15 +66,9 @@ def _options() -> argparse.Namespace:
 
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     learners = options.learners or installed({name: MODULES[name] for name in LEARNERS})
-    with tempfile.TemporaryDirectory() as name:
-        train = make(min(TRAIN_ROWS, options.rows), options.features, 0)
-        save_data(Path(name), train, make(options.rows, options.features, 1))
-
-        def run(learner: str) -> Row:
-            flags = ("--depth", str(options.depth), "--child", learner, name)
-            return in_child(__file__, *flags, threads=options.threads)
-
-        return interleaved(learners, run, options.repeats)
+    train = make(min(TRAIN_ROWS, options.rows), options.features, 0)
+    data = train, make(options.rows, options.features, 1)
+    return in_turns(__file__, learners, options, ("depth",), data)
 
 
 def main() -> None:

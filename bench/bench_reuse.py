@@ -10,18 +10,15 @@ fit to warm up, then all fits, the building of what they share included.
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, load_data, make, print_row, save_data
+from learners import child_threads, in_turns, load_data, make, print_row
 from measure import (
     Row,
-    in_child,
     installed,
-    interleaved,
     median,
     new_parser,
     table,
@@ -110,20 +107,9 @@ def _way_row(way: str, folder: Path, options: argparse.Namespace) -> Row:
 
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     ways = options.ways or installed(MODULES)
-    with tempfile.TemporaryDirectory() as name:
-        test_rows = max(1000, options.rows // 10)
-        save_data(
-            Path(name),
-            make(options.rows, options.features, 0),
-            make(test_rows, options.features, 1),
-        )
-
-        def run(way: str) -> Row:
-            numbers = ("fits", "rounds", "leaves")
-            flags = [part for key in numbers for part in (f"--{key}", str(getattr(options, key)))]
-            return in_child(__file__, *flags, "--child", way, name, threads=options.threads)
-
-        return interleaved(ways, run, options.repeats)
+    train = make(options.rows, options.features, 0)
+    data = train, make(max(1000, options.rows // 10), options.features, 1)
+    return in_turns(__file__, ways, options, ("fits", "rounds", "leaves"), data)
 
 
 def main() -> None:

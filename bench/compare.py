@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernel_bench import find_gpu
-from learners import MODELS, MODULES, fit_row, make, print_row, save_data
-from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
+from learners import MODELS, MODULES, fit_row, in_turns, make, print_row
+from measure import Row, installed, median, new_parser, table, write_rows
 
 TEST_ROWS = 50_000
 FEW_ROWS, FITS = 20_000, 5  # up to so many rows, a process fits so many times
@@ -74,17 +73,10 @@ def points(options: argparse.Namespace) -> list[Point]:
 def measure(point: Point, learners: Sequence[str], options: argparse.Namespace) -> list[Row]:
     """Run every learner on one point, in turns, and return its rows."""
     kind = (point.classes, point.missing)
-    size = ("--rows", str(point.rows), "--depth", str(point.depth))
-    with tempfile.TemporaryDirectory() as name:
-        train = make(point.rows, point.features, 0, *kind)
-        save_data(Path(name), train, make(TEST_ROWS, point.features, 1, *kind))
-
-        def run(learner: str) -> Row:
-            row = in_child(__file__, *size, "--child", learner, name, threads=options.threads)
-            return {**row, **point._asdict()}
-
-        found = interleaved(learners, run, options.repeats)
-    return [row for rows in found.values() for row in rows]
+    data = make(point.rows, point.features, 0, *kind), make(TEST_ROWS, point.features, 1, *kind)
+    sized = argparse.Namespace(**{**vars(options), "rows": point.rows, "depth": point.depth})
+    found = in_turns(__file__, learners, sized, ("rows", "depth"), data)
+    return [{**row, **point._asdict()} for rows in found.values() for row in rows]
 
 
 def lines_of(rows: Sequence[Row], learners: Sequence[str]) -> list[list[object]]:

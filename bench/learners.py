@@ -6,16 +6,18 @@ scikit-learn's gradient boosting grow one tree a class.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import Row, timed, with_peak
+from measure import Row, in_child, interleaved, timed, with_peak
 from numpy.typing import NDArray
 
 Data = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -53,6 +55,28 @@ def load_data(folder: Path) -> tuple[Data, Data]:
         np.load(folder / f"{name}.npy") for name in ("X", "y", "X_test", "y_test")
     )
     return (X, y), (X_test, y_test)
+
+
+def in_turns(
+    script: str,
+    names: Iterable[str],
+    options: argparse.Namespace,
+    passed_on: Sequence[str],
+    data: tuple[Data, Data],
+) -> dict[str, list[Row]]:
+    """Run `script --child NAME FOLDER` for each name, in turns, on the same (train, test) data.
+
+    passed_on: the options that children need; one that is None is left out.
+    """
+    given = {name: getattr(options, name) for name in passed_on}
+    flags = [f"--{name}={value}" for name, value in given.items() if value is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        save_data(Path(folder), *data)
+
+        def run(name: str) -> Row:
+            return in_child(script, *flags, "--child", name, folder, threads=options.threads)
+
+        return interleaved(names, run, options.repeats)
 
 
 def child_threads() -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.nodes import totals
 from vtree.arrays import like
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.histogram import rows_of
@@ -49,15 +50,7 @@ def _arguments(kind: str, segments: str, n_codes: int, skewed: bool = False) -> 
         codes = np.where(draw.random(codes.shape) < 0.9, n_codes - 1, codes)
     rows = draw.permutation(N_ROWS).astype(np.int32)
     ends = np.array(SEGMENTS[segments])
-    layout = targets.layout
-    total = np.zeros((ends.size - 1, layout.n_statistics), dtype=np.int64)
-    for node in range(ends.size - 1):
-        own = rows[ends[node] : ends[node + 1]]
-        heavy = np.ones(own.size, np.int64) if targets.weight is None else targets.weight[own]
-        total[node, layout.weight], total[node, 0] = heavy.sum(), own.size
-        for output in range(targets.label.shape[1]):
-            np.add.at(total[node], targets.label[own, output], heavy)
-        total[node, layout.n_statistics - targets.sums.shape[1] :] += targets.sums[own].sum(axis=0)
+    total = totals(targets, rows, ends[:-1], ends[1:])
     codes = codes.astype(np.uint8 if n_codes <= 256 else np.int32)
     return codes, rows, ends[:-1], ends[1:], targets, n_codes, total
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
+from tests.nodes import totals
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.histogram import rows_of
@@ -47,16 +48,8 @@ def _table(kind: str) -> Table:
 
 
 def _nodes(rows: NDArray[np.int32], targets: Targets) -> Starts:
-    layout = targets.layout
     start, stop = ENDS[:-1], ENDS[1:]
-    total = np.zeros((start.size, layout.n_statistics), dtype=np.int64)
-    for node, (a, z) in enumerate(zip(start, stop, strict=True)):
-        own = rows[a:z]
-        heavy = np.ones(own.size, np.int64) if targets.weight is None else targets.weight[own]
-        total[node, layout.weight], total[node, 0] = heavy.sum(), own.size
-        for output in range(targets.label.shape[1]):
-            np.add.at(total[node], targets.label[own, output], heavy)
-        total[node, layout.n_statistics - targets.sums.shape[1] :] += targets.sums[own].sum(axis=0)
+    total = totals(targets, rows, start, stop)
     return Starts(start, stop, np.array([0, 3, 1, 2]), draws.mix(5, np.arange(4)), total)
 
 
