@@ -152,3 +152,14 @@ def test_chance_changes_splits_by_its_seed() -> None:
         tuple(_grow(X, sums, noise=Noise(seed, 1e3)).threshold.tolist()) for seed in range(5)
     }
     assert len(thresholds) > 1
+
+
+def test_chance_favours_no_code_without_a_bin() -> None:
+    """A lone value and missing ones, in a group padded to the codes of a wider neighbour."""
+    X, sums = np.full((40, 2), np.nan), np.arange(40)[:, None] - 20
+    X[:20, 0], X[:, 1] = 1.0, 0.0
+    X[0, 1] = np.nan
+    for seed in range(8):
+        grown = _grow(X, sums, levels=NUMBERS[:2], depth=1, noise=Noise(seed, 1e3))
+        assert np.isinf(grown.threshold[0])
+        assert grown.bin[0] == 1

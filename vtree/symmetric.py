@@ -85,6 +85,8 @@ class SymmetricSearch(NamedTuple):
             score = np.where(filled, worth / length, np.where(np.isinf(worth), worth, 0.0))
         if self.noise.spread > 0.0:
             score = score + self._drawn(group, nodes, score.shape[2])
+            real = np.arange(score.shape[2]) <= bins.n_bins[group.features][:, None]
+            score = np.where(real[:, None, :], score, -np.inf)  # chance counts no bin twice
         flat = score.reshape(score.shape[0], -1)
         place = flat.argmax(axis=1)
         n_codes = score.shape[2]
