@@ -21,7 +21,8 @@ from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.elementary import log2
 from vtree_kernels.entropy_cuts import reference
-from vtree_kernels.entropy_cuts.reference import SLACK, Cuts, Rule
+from vtree_kernels.entropy_cuts.reference import Cuts, Rule
+from vtree_kernels.entropy_cuts.two_classes import SURELY, cut_of_two, least_weight
 from vtree_kernels.scan import Layout
 
 _DENSE = 4  # codes a row up to which counting beats sorting …
@@ -29,7 +30,6 @@ _CELLS = 1 << 14  # … as long as the counts stay in the cache
 _TILE = 8  # features whose codes are read together
 _TASK_ROWS = 1 << 14  # of several nodes in a task
 _SEVERAL = -1  # instead of a class
-_SURELY = 1.0 - 1e-9  # leaves room for rounding where a bound saves the exact comparison
 
 
 @register_jitable
@@ -241,7 +241,7 @@ def _judged(n, sums, pure, known, weights, unit, table, margin, look):  # type: 
         amid_one_class = 0 < c < n - 1 and pure[c] >= 0 and pure[c] == pure[c + 1]
         n_looks += not amid_one_class
     best, place, judged = 0.0, -1, -1
-    enough = weights[0] * margin * _SURELY
+    enough = weights[0] * margin * SURELY
     for i in range(n_looks):
         c = look[i]
         below = _below(sums, c, known, unit, table)
@@ -263,7 +263,7 @@ def _judged(n, sums, pure, known, weights, unit, table, margin, look):  # type: 
                 amid += 1
             if gain > best + margin:
                 best, place = gain, c
-            enough = weights[0] * (best + margin) * _SURELY
+            enough = weights[0] * (best + margin) * SURELY
         judged = c
     return best, place
 
@@ -278,6 +278,29 @@ def _write_sums(out: Any, node: int, g: int, sums: Any, at: int, first: int) -> 
 
 
 @numba.njit(cache=True, nogil=True)
+def _of_several(keys, dense, bits, width, tables, whole, values, unit, rule, table, work):  # type: ignore[no-untyped-def]
+    """Return (gain, tries, place of the cut among the candidates or −1), all of them in `work`.
+
+    keys: those of a node, sorted unless codes are so few, `dense`, that rows are counted by code.
+    """
+    sums, left, cells, known, look, candidates = work
+    classes = left.size - 1
+    _sum_known(keys, bits, tables, known)
+    known_weight = _weight(known, 0, classes) * unit
+    bounds = (known_weight, least_weight(known_weight, classes, rule[0]), rule[1])
+    left[:] = 0
+    if dense:
+        _count(keys, bits, width, tables, cells)
+        tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
+    else:
+        tries = _from_keys(keys, bits, tables, left, values, bounds, unit, candidates)
+    base = _information(known, 0, classes, unit, table)
+    weights = (whole * unit, known_weight, base)
+    best, place = _judged(tries, sums, candidates[2], known, weights, unit, table, rule[2], look)
+    return best if place >= 0 else -np.inf, tries, place
+
+
+@numba.njit(cache=True, nogil=True)
 def _cut(  # type: ignore[no-untyped-def]
     keys, bits, width, lengths, whole, tables, values, shape, unit, rule, table, first_node, g, out
 ):
@@ -285,41 +308,45 @@ def _cut(  # type: ignore[no-untyped-def]
     classes, first = shape
     longest, small = lengths.max(), keys.dtype  # which holds weights as well
     sums, left = np.empty((longest, classes + 1), small), np.empty(classes + 1, small)
-    pure, look = np.empty(longest + 1, np.int32), np.empty(longest, np.int32)
-    candidates = np.empty(longest, np.int32), np.empty(longest, np.int32), pure, sums
+    candidates = (
+        np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest + 1, np.int32),
+        sums,
+    )  # fmt: skip
     scratch = np.empty(longest, small), np.empty(1 << 11, np.int64)
     cells = np.empty((min(width, _CELLS, _DENSE * longest), classes + 1), np.int64)
     known = np.empty((2, classes + 1), np.int64)
+    work = sums, left, cells, known, np.empty(longest, np.int32), candidates
+    two = classes == 2 and table.size > 0
     end = 0
     for i in range(lengths.size):
         node, begin, end = first_node + i, end, end + lengths[i]
         own = keys[begin:end]
-        _sum_known(own, bits, tables, known)
-        known_weight = _weight(known, 0, classes) * unit
-        bounds = (known_weight, _least(known_weight, classes, rule[0]), rule[1])
-        left[:] = 0
-        if width <= _DENSE * own.size and width <= cells.shape[0]:
-            _count(own, bits, width, tables, cells)
-            tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
+        dense = width <= _DENSE * own.size and width <= cells.shape[0]
+        if not dense:
+            own = _sorted(own, scratch[0][: own.size], bits, width, scratch[1])
+        if two and not dense:
+            found = cut_of_two(own, values, whole[i], rule, table, known, sums)
+            gain, tries, place = found[0], found[1], 0
+            candidates[0][0], candidates[1][0] = found[2], found[3]
         else:
-            ordered = _sorted(own, scratch[0][: own.size], bits, width, scratch[1])
-            tries = _from_keys(ordered, bits, tables, left, values, bounds, unit, candidates)
-        base = _information(known, 0, classes, unit, table)
-        weights = (whole[i] * unit, known_weight, base)
-        best, place = _judged(tries, sums, pure, known, weights, unit, table, rule[2], look)
-        out[0][node, g], out[1][node, g] = best if place >= 0 else -np.inf, tries
-        out[2][node, g] = candidates[0][place] if place >= 0 else 0
-        out[3][node, g] = candidates[1][place] if place >= 0 else 0
-        out[4][node, g] = 0
-        if place >= 0:
+            gain, tries, place = _of_several(
+                own, dense, bits, width, tables, whole[i], values, unit, rule, table, work
+            )
+        out[0][node, g], out[1][node, g] = gain, tries
+        out[2][node, g], out[3][node, g], out[4][node, g] = 0, 0, 0
+        if gain > -np.inf:
+            out[2][node, g], out[3][node, g] = candidates[0][place], candidates[1][place]
             _write_sums(out[4], node, g, sums, place, first)
         _write_sums(out[5], node, g, known, 0, first)
 
 
 @register_jitable
-def _least(known_weight: float, classes: int, min_weight: float) -> float:
-    share = min(0.1 * known_weight / classes, 25.0)
-    return (min_weight if share <= min_weight else share) * SLACK
+def _write_sums(out: Any, node: int, g: int, sums: Any, at: int, first: int) -> None:
+    classes = sums.shape[1] - 1
+    out[node, g, first - 1] = _weight(sums, at, classes)
+    out[node, g, 0] = sums[at, classes]
+    for k in range(classes):
+        out[node, g, first + k] = sums[at, k]
 
 
 @numba.njit(cache=True, nogil=True)
