@@ -46,7 +46,9 @@ class _Work:
         self.weights = np.zeros((size, rows.n_classes), dtype=np.int64)
         self.n_rows = np.zeros(size, dtype=np.int64)
         self.estimate = np.zeros(size)
-        self.done = np.zeros(size, dtype=np.bool_)
+        self.done = np.ones(size, dtype=np.bool_)  # until rows come to a node that splits
+        # Whether all rows of a node come to leaves undivided, and stand by child in `entries`.
+        self.settled = np.zeros(size, dtype=np.bool_)
         self.entries: dict[int, tuple[Integers, Integers]] = {}
 
     def leaf_estimate(self, weights: Integers) -> Floats:
@@ -86,6 +88,7 @@ class _Work:
             inner = self.shape.first_child[entries.node] >= 0
             for i in np.flatnonzero(inner).tolist():
                 self.entries[int(entries.node[i])] = (row[i], weight[i])
+            self.settled[entries.node] = False
             self._note(entries.node)
             entries = step(entries, self.shape, self.rows)
 
@@ -116,6 +119,7 @@ class _Work:
         for node in np.concatenate(inner).tolist():
             rows_of_node = slice(start[node], start[node] + self.n_rows[node])
             self.entries[node] = (row[rows_of_node], weight[rows_of_node])
+        self.settled[nodes] = True
         self._note(nodes)
 
     def _note(self, nodes: Integers) -> None:
@@ -127,20 +131,26 @@ class _Work:
 
     def at(self, nodes: Integers, into: Integers) -> Entries:
         """Return the entries of `nodes`, placed in the nodes `into`."""
-        own = [self.entries[node] for node in nodes.tolist()]
-        cell = np.repeat(np.arange(nodes.size), [row.size for row, _ in own])
-        return Entries(
-            np.concatenate([row for row, _ in own]),
-            np.concatenate([weight for _, weight in own]),
-            cell,
-            into,
-            np.arange(nodes.size),
-        )
+        return _side_by_side([self.entries[node] for node in nodes.tolist()], into)
+
+    def strangers(self, nodes: Integers, branch: Integers) -> Entries:
+        """Return the entries of settled `nodes` that are not in `branch`, placed there."""
+        shape = self.shape
+        first = shape.first_child[nodes].astype(np.int64)
+        counts = branch - first
+        before = np.concatenate([[0], np.cumsum(self.n_rows)])
+        begin = before[first + counts] - before[first]
+        end = begin + self.n_rows[branch]
+        own = []
+        for node, a, z in zip(nodes.tolist(), begin.tolist(), end.tolist(), strict=True):
+            row, weight = self.entries[node]
+            own.append((np.append(row[:a], row[z:]), np.append(weight[:a], weight[z:])))
+        return _side_by_side(own, branch)
 
     def ready(self) -> Integers:
         """Return the nodes not judged yet whose children all are."""
         shape = self.shape
-        open_nodes = np.flatnonzero(~self.done & self.reached)
+        open_nodes = np.flatnonzero(~self.done)
         counts = shape.n_children[open_nodes].astype(np.int64)
         below = children(shape.first_child, shape.n_children, open_nodes)
         finished = self.done[below].astype(np.int64)
@@ -150,6 +160,33 @@ class _Work:
 
     def branch_estimates(self, nodes: Integers, branch: Integers) -> Floats:
         """Return the predicted errors of `branch` if all rows of `nodes` went there."""
+        total = np.zeros(nodes.size)
+        settled = self.settled[nodes]
+        own = np.flatnonzero(settled)
+        total[own], settled[own] = self._estimates_with_strangers(nodes[own], branch[own])
+        own = np.flatnonzero(~settled)
+        if own.size:
+            total[own] = self._estimates_of_all(nodes[own], branch[own])
+        return total
+
+    def _estimates_with_strangers(self, nodes: Integers, branch: Integers) -> tuple[Floats, Mask]:
+        """Return (the same for settled nodes, whether the other branches' rows do not divide).
+
+        Rows of `branch` stay in their leaves; only leaves that get more rows are judged anew.
+        """
+        entries = self.strangers(nodes, branch)
+        rest = at_rest(entries, self.shape, self.rows)
+        more = class_weights(rest, entries, self.rows, self.done.size)
+        owner = np.zeros(self.done.size, dtype=np.int64)
+        owner[rest] = entries.cell
+        leaves = np.flatnonzero(more.any(axis=1))
+        change = self.leaf_estimate(self.weights[leaves] + more[leaves]) - self.estimate[leaves]
+        total = self.estimate[branch].copy()
+        np.add.at(total, owner[leaves], change)
+        return total, ~self.cells_that_divide(entries, rest)
+
+    def _estimates_of_all(self, nodes: Integers, branch: Integers) -> Floats:
+        """Return the same by way of all rows, some of which may divide."""
         total = np.zeros(nodes.size)
         entries = self.at(nodes, branch)
         rest = at_rest(entries, self.shape, self.rows)
@@ -168,11 +205,17 @@ class _Work:
             entries = step(entries, self.shape, self.rows)
         return total
 
-    def find_reached(self, root: NDArray[np.int32]) -> None:
-        """Note which nodes still hang on the root."""
-        self.reached = np.zeros(self.done.size, dtype=np.bool_)
-        for nodes in levels(self.shape.first_child, self.shape.n_children, root):
-            self.reached[nodes] = True
+
+def _side_by_side(own: list[tuple[Integers, Integers]], into: Integers) -> Entries:
+    """Return lists of (rows, weights) as the entries of one cell each, in the nodes `into`."""
+    none = np.empty(0, dtype=np.int64)
+    return Entries(
+        np.concatenate([none, *(row for row, _ in own)]),
+        np.concatenate([none, *(weight for _, weight in own)]),
+        np.repeat(np.arange(into.size), [row.size for row, _ in own]),
+        into,
+        np.arange(into.size),
+    )
 
 
 def prune_by_errors(
@@ -192,11 +235,9 @@ def prune_by_errors(
     n_rows = rows.label.size
     everything = np.arange(n_rows)
     root = tree.root[:1].astype(np.int64)
-    work.find_reached(tree.root[:1])
     work.fill(Entries(everything, rows.weight, np.zeros(n_rows, dtype=np.int64), root, root))
     while (nodes := work.ready()).size:
         _judge(work, nodes, raising, prunes)
-        work.find_reached(tree.root[:1])
     return Pruned(work.shape, work.weights, work.n_rows, work.estimate)
 
 
@@ -211,6 +252,7 @@ def _judge(work: _Work, nodes: Integers, raising: bool, prunes: bool) -> None:
     np.add.at(as_tree, owner, work.estimate[below])
     work.done[nodes] = True
     work.estimate[nodes] = as_tree
+    work.settled[nodes] &= np.logical_and.reduceat(work.settled[below], begin)
     if not prunes:
         return
     as_leaf = work.leaf_estimate(work.weights[nodes])
@@ -221,7 +263,7 @@ def _judge(work: _Work, nodes: Integers, raising: bool, prunes: bool) -> None:
     leaf = (as_leaf <= as_branch + TOLERANCE) & (as_leaf <= as_tree + TOLERANCE)
     raised = ~leaf & (as_branch <= as_tree + TOLERANCE)
     shape.first_child[nodes[leaf]] = -1
-    work.estimate[nodes[leaf]] = as_leaf[leaf]
+    work.estimate[nodes[leaf]], work.settled[nodes[leaf]] = as_leaf[leaf], True
     if raised.any():
         _raise(work, nodes[raised], branch[raised])
     for node in nodes[~raised].tolist():
