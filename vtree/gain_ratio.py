@@ -18,10 +18,11 @@ from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
 from vtree.criteria.information import Worth, information
 from vtree.elementary import log2
+from vtree.sorted_rows import SortedRows
 from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
 from vtree_kernels.branches import branches
-from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
+from vtree_kernels.entropy_cuts import Cuts, Reach, Rule, cuts, reach_of
 from vtree_kernels.entropy_cuts.reference import TOLERANCE
 from vtree_kernels.level_groups import level_groups
 from vtree_kernels.scan import Layout, Limits, with_counts
@@ -29,6 +30,8 @@ from vtree_kernels.scan import Layout, Limits, with_counts
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
+
+_GAP = 1e-5  # values of neighbours must differ by more, or no cut comes between
 
 
 class FoundCuts(NamedTuple):
@@ -63,6 +66,7 @@ class InformationSearch(NamedTuple):
     unit: float  # the weight of one unit of integer weight
     worth: Worth
     averaged: NDArray[np.bool_]  # (F,) attributes that count in the average gain
+    reach: tuple[Reach, ...]  # F times, see `reaches`
     min_weight: float = 2.0  # of at least two branches, and of both sides of a cut
     corrected: bool = True  # whether the choice of a cut is paid for, log2(tries) / W
     margin: float = TOLERANCE  # by how much a later attribute or cut must be better
@@ -70,6 +74,7 @@ class InformationSearch(NamedTuple):
     limits: Limits = Limits()
     monotone: NDArray[np.int8] | None = None
     uses_once: bool = True
+    sorted_rows: SortedRows | None = None  # kept by the router
 
     def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell whether `find` asks for the histograms of a group."""
@@ -120,7 +125,6 @@ class InformationSearch(NamedTuple):
     def _cuts(self, group: Group, nodes: Nodes, bins: Bins) -> FoundCuts:
         assert nodes.rows is not None
         order, start, stop, rows = nodes.rows
-        values = [_values(bins, feature) for feature in group.features.tolist()]
         found = cuts(
             group.codes,
             order,
@@ -128,10 +132,11 @@ class InformationSearch(NamedTuple):
             stop,
             rows.label,
             rows.weight,
-            [arrays.like(own, group.codes) for own in values],
+            [self.reach[feature] for feature in group.features.tolist()],
             self.layout,
             self.unit,
             Rule(self.min_weight, margin=self.margin),
+            None if self.sorted_rows is None else self.sorted_rows.of(group),
         )
         host = Cuts(*(arrays.to_numpy(field) for field in found))
         plane = self.layout.weight
@@ -170,10 +175,19 @@ def _first_best(worth: Floats, margin: float) -> tuple[Integers, NDArray[np.bool
     return feature, best > -np.inf
 
 
-def _values(bins: Bins, feature: int) -> Floats:
-    """Return what the codes of a numeric feature stand for; ranks where they stand for ranges."""
-    own = bins.distinct[feature]
-    return np.arange(float(bins.n_bins[feature])) if own is None else own
+def reaches(bins: Bins) -> tuple[Reach, ...]:
+    """Return behind which codes of each feature cuts may come; nominal ones have none.
+
+    Codes that stand for single values must differ by more than `_GAP`.
+    """
+    example = bins.groups[0].codes
+    found = []
+    for feature, values in enumerate(bins.distinct):
+        own = np.empty(0) if bins.is_categorical[feature] else values
+        if own is None:
+            own = np.arange(float(bins.n_bins[feature]))
+        found.append(reach_of(arrays.like(own, example), _GAP))
+    return tuple(found)
 
 
 def _splits(

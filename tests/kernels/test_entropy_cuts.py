@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
+from tests.conftest import Namespace
 from vtree.targets import class_targets
-from vtree_kernels.entropy_cuts import Cuts, Rule, cuts
+from vtree_kernels.entropy_cuts import Cuts, Rule, cuts, reach_of
 
 
 def _problem(seed: int, n_codes: int, weighted: bool) -> tuple[Any, ...]:
@@ -23,9 +24,10 @@ def _problem(seed: int, n_codes: int, weighted: bool) -> tuple[Any, ...]:
     rows = random.permutation(n).astype(np.int32)
     start, stop = np.array([0, n // 3, n // 3]), np.array([n // 3, n // 3, n])
     own = targets.label - np.int32(targets.layout.implied)
-    rule = Rule(*(float(random.choice(each)) for each in
-                  ([1.0, 2.0, 5.0], [0.0, 1e-5, 0.05], [1e-12, 1e-3])))  # fmt: skip
-    return (codes, rows, start, stop, own, targets.weight, values, targets.layout,
+    min_weight, gap, margin = (float(random.choice(each)) for each in
+                               ([1.0, 2.0, 5.0], [0.0, 1e-5, 0.05], [1e-12, 1e-3]))  # fmt: skip
+    rule, reach = Rule(min_weight, margin), [reach_of(each, gap) for each in values]
+    return (codes, rows, start, stop, own, targets.weight, reach, targets.layout,
             targets.weight_unit, rule)  # fmt: skip
 
 
@@ -45,7 +47,7 @@ def _information(counts: NDArray[np.float64]) -> float:
     return float(own.sum() * np.log2(own.sum()) - (own * np.log2(own)).sum()) if own.size else 0.0
 
 
-def _by_hand(x: Any, y: Any, classes: int, rule: Rule) -> tuple[float, int, int]:
+def _by_hand(x: Any, y: Any, classes: int, rule: Rule, gap: float) -> tuple[float, int, int]:
     """Return (gain, candidates, rows to the left) of the best cut, all candidates being judged."""
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
@@ -53,7 +55,7 @@ def _by_hand(x: Any, y: Any, classes: int, rule: Rule) -> tuple[float, int, int]
     least = max(rule.min_weight, min(0.1 * len(x) / classes, 25.0))
     best, tries, place = 0.0, 0, 0
     for i in range(1, len(x)):
-        if i >= least and len(x) - i >= least and x[i - 1] < x[i] - rule.gap:
+        if i >= least and len(x) - i >= least and x[i - 1] < x[i] - gap:
             tries += 1
             left = np.bincount(y[:i], minlength=classes).astype(float)
             below = _information(left) + _information(whole - left)
@@ -71,14 +73,14 @@ def test_a_plain_loop_over_all_cuts_finds_the_same(seed: int, gap: float, margin
     random = np.random.default_rng(seed)
     x = random.integers(1, 60, 120)
     y = (x + random.normal(scale=6.0, size=120) > 30).astype(np.int64) + (x > 50)
-    rule = Rule(2.0, gap, margin)
+    rule = Rule(2.0, margin)
     targets = class_targets(y[:, None], [3], None)
     found = cuts(
         x[:, None].astype(np.uint8), np.arange(120, dtype=np.int32), np.array([0]),
-        np.array([120]), targets.label - np.int32(1), None, [np.arange(1.0, 60.0)],
-        targets.layout, 1.0, rule,
+        np.array([120]), targets.label - np.int32(1), None,
+        [reach_of(np.arange(1.0, 60.0), gap)], targets.layout, 1.0, rule,
     )  # fmt: skip
-    gain, tries, place = _by_hand(x, y, 3, rule)
+    gain, tries, place = _by_hand(x, y, 3, rule, gap)
     assert found.gain[0, 0] == pytest.approx(gain, abs=1e-12)
     assert (found.tries[0, 0], found.left[0, 0, 0]) == (tries, place)
     assert found.bin[0, 0] == np.sort(x)[place - 1] and found.following[0, 0] == np.sort(x)[place]
@@ -92,6 +94,20 @@ def test_the_seeds_humidity_table() -> None:
     targets = class_targets(np.array([0, 0, 1, 1])[:, None], [2], None)
     found = cuts(
         np.arange(1, 5, dtype=np.uint8)[:, None], np.arange(4, dtype=np.int32), np.array([0]),
-        np.array([4]), targets.label - np.int32(1), None, [values], targets.layout, 1.0, Rule(1.0),
+        np.array([4]), targets.label - np.int32(1), None, [reach_of(values, 1e-5)],
+        targets.layout, 1.0, Rule(1.0),
     )  # fmt: skip
     assert (found.gain[0, 0], found.bin[0, 0], found.tries[0, 0]) == (1.0, 2, 3)
+
+
+@pytest.mark.parametrize(("gap", "wide"), [(0.0, False), (1e-5, False), (0.3, False), (3.0, True)])
+def test_reach_is_a_comparison_of_all_values(gap: float, wide: bool, xp: Namespace) -> None:
+    values = np.unique(np.random.default_rng(0).normal(size=900).round(3))
+    values = np.concatenate([[-np.inf], values, [np.inf]])
+    apart = values[:, None] < values - gap
+    n = values.size
+    first = np.where(apart.any(axis=1), np.argmax(apart, axis=1), n)
+    step, span = reach_of(xp.asarray(values), gap)
+    found = xp.to_numpy(step)
+    assert found.tolist() == (first - np.arange(n)).tolist()
+    assert (span, found.dtype) == (found.max(), np.int32 if wide else np.uint8)

@@ -12,6 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree import arrays
+from vtree.binning import Bins
 from vtree.criteria import information
 from vtree.criteria.information import Worth
 from vtree.errors import InputError, own_errors
@@ -203,12 +204,14 @@ class C45Classifier(InformationTree):
             return information.plain_gain
         return information.gain_ratio if self.reference == "r8" else information.positive_ratio
 
-    def _search(self, targets: Targets, averaged: NDArray[np.bool_]) -> InformationSearch:
+    def _search(
+        self, targets: Targets, averaged: NDArray[np.bool_], bins: Bins
+    ) -> InformationSearch:
         corrected = bool(self.mdl_correction) and self.criterion not in _OF_COST
         margin = _J48_MARGIN if self.reference == "j48" else TOLERANCE
         return (
             super()
-            ._search(targets, averaged)
+            ._search(targets, averaged, bins)
             ._replace(
                 corrected=corrected,
                 margin=margin,

@@ -22,10 +22,11 @@ from vtree.estimators.devices import answer, working
 from vtree.estimators.targets import as_columns, class_codes, row_weights
 from vtree.finish import finish
 from vtree.fractions import ByWeight, divisible
-from vtree.gain_ratio import InformationSearch
+from vtree.gain_ratio import InformationSearch, reaches
 from vtree.growth import Plan, Stops, grow
 from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
-from vtree.routing import by_branch
+from vtree.routing import Router, by_branch
+from vtree.sorted_rows import SortedRows, suit
 from vtree.tables import Schema
 from vtree.targets import Targets, class_targets, repeated
 from vtree.tree import Tree, children, depth, joined, levels, parents
@@ -92,13 +93,16 @@ class InformationTree(ClassifierMixin, TreeEstimator):
             most_codes=_MOST_CODES,
         )
 
-    def _search(self, targets: Targets, averaged: NDArray[np.bool_]) -> InformationSearch:
+    def _search(
+        self, targets: Targets, averaged: NDArray[np.bool_], bins: Bins
+    ) -> InformationSearch:
         return InformationSearch(
             criterion=ENTROPY,
             layout=targets.layout,
             unit=targets.weight_unit,
             worth=self._worth(averaged.size),
             averaged=averaged,
+            reach=reaches(bins),
             min_weight=float(self.min_objects),
             corrected=False,
         )
@@ -112,15 +116,18 @@ class InformationTree(ClassifierMixin, TreeEstimator):
     def _grow_one(self, data: Prepared) -> Tree:
         bins = self._bin(data)
         xp = arrays.namespace(data.values)
-        targets, router, whole = data.targets, by_branch, None
+        targets, whole, sorted_rows = data.targets, None, None
+        router: Router = by_branch
         if bool(xp.any(xp.isnan(data.values))):
             targets, whole = divisible(data.targets)
             router = ByWeight(whole)
+        elif suit(bins, targets):
+            router = sorted_rows = SortedRows(bins, targets)
         many = bins.is_categorical & (bins.n_bins >= _MANY_LEVELS * data.n_rows)
-        search = self._search(targets, ~many | many.all())
+        search = self._search(targets, ~many | many.all(), bins)
         least = search.min_weight / targets.weight_unit * (1.0 - 1e-9)
         plan = Plan(
-            search._replace(limits=Limits(0, least)),
+            search._replace(limits=Limits(0, least), sorted_rows=sorted_rows),
             Stops(self._most_levels(), min_rows_split=0),
             self.histogram_budget,
             router,

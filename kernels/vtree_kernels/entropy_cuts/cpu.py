@@ -21,8 +21,8 @@ from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.elementary import log2
 from vtree_kernels.entropy_cuts import reference
-from vtree_kernels.entropy_cuts.reference import Cuts, Rule
-from vtree_kernels.entropy_cuts.two_classes import SURELY, cut_of_two, least_weight
+from vtree_kernels.entropy_cuts.reference import Cuts, Reach, Rule
+from vtree_kernels.entropy_cuts.two_classes import BLOCK, SURELY, cut_of_two, least_weight
 from vtree_kernels.scan import Layout
 
 _DENSE = 4  # codes a row up to which counting beats sorting …
@@ -96,6 +96,17 @@ def _fill(codes, rows, start, stop, label, weight, shift, feature, keys, bits, t
 
 
 @numba.njit(cache=True, nogil=True)
+def _take(lines, start, stop, feature, keys):  # type: ignore[no-untyped-def]
+    """Write the keys of sorted rows, like `_fill`."""
+    for j in range(keys.shape[0]):
+        at = np.uint64(0)
+        for node in range(start.size):
+            for position in range(np.uint64(start[node]), np.uint64(stop[node])):
+                keys[j, at] = lines[feature + j, position] >> 32
+                at += np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True)
 def _sorted(keys, spare, low, width, counts):  # type: ignore[no-untyped-def]  # noqa: C901
     """Return the keys sorted by their codes, those below `width` from bit `low` on.
 
@@ -129,15 +140,15 @@ def _sorted(keys, spare, low, width, counts):  # type: ignore[no-untyped-def]  #
 
 
 @register_jitable
-def _parts(left: Any, last: int, code: int, values: Any, bounds: Any, unit: float) -> int:
+def _parts(left: Any, last: int, code: int, step: Any, bounds: Any, unit: float) -> int:
     """Tell whether a cut behind code `last` is a candidate, 1, may yet come, 0, or never, −1."""
-    known_weight, least, gap = bounds
+    known_weight, least = bounds
     own = left * unit
     if last == 0 or own < least:
         return 0
     if known_weight - own < least:
         return -1
-    return int(values[last - 1] < values[code - 1] - gap)
+    return int(code - last >= step[last - 1])
 
 
 @register_jitable
@@ -151,7 +162,7 @@ def _note(found: int, last: int, code: int, classes: Any, left: Any, candidates:
 
 
 @numba.njit(cache=True, nogil=True)
-def _from_keys(keys, bits, tables, left, values, bounds, unit, candidates):  # type: ignore[no-untyped-def]
+def _from_keys(keys, bits, tables, left, step, bounds, unit, candidates):  # type: ignore[no-untyped-def]
     """Fill in the candidates between rows sorted by code; return how many.
 
     candidates = (codes, following codes, class of the rows behind the candidate before, −1 for
@@ -165,7 +176,7 @@ def _from_keys(keys, bits, tables, left, values, bounds, unit, candidates):  # t
         if code == 0:
             continue
         if code != last:
-            parts = _parts(weight, last, code, values, bounds, unit)
+            parts = _parts(weight, last, code, step, bounds, unit)
             if parts < 0:
                 break
             if parts > 0:
@@ -181,14 +192,14 @@ def _from_keys(keys, bits, tables, left, values, bounds, unit, candidates):  # t
 
 
 @numba.njit(cache=True, nogil=True)
-def _from_cells(cells, width, left, values, bounds, unit, candidates):  # type: ignore[no-untyped-def]
+def _from_cells(cells, width, left, step, bounds, unit, candidates):  # type: ignore[no-untyped-def]
     """Do it where rows are counted by code, cells (width, K + 1)."""
     counted = left.size - 1
     found, last, weight, least, most = 0, 0, 0, counted, -1
     for code in range(1, width):
         if cells[code, counted] == 0:
             continue
-        parts = _parts(weight, last, code, values, bounds, unit)
+        parts = _parts(weight, last, code, step, bounds, unit)
         if parts < 0:
             break
         if parts > 0:
@@ -278,7 +289,7 @@ def _write_sums(out: Any, node: int, g: int, sums: Any, at: int, first: int) -> 
 
 
 @numba.njit(cache=True, nogil=True)
-def _of_several(keys, dense, bits, width, tables, whole, values, unit, rule, table, work):  # type: ignore[no-untyped-def]
+def _of_several(keys, dense, bits, width, tables, whole, step, unit, rule, table, work):  # type: ignore[no-untyped-def]
     """Return (gain, tries, place of the cut among the candidates or −1), all of them in `work`.
 
     keys: those of a node, sorted unless codes are so few, `dense`, that rows are counted by code.
@@ -287,23 +298,24 @@ def _of_several(keys, dense, bits, width, tables, whole, values, unit, rule, tab
     classes = left.size - 1
     _sum_known(keys, bits, tables, known)
     known_weight = _weight(known, 0, classes) * unit
-    bounds = (known_weight, least_weight(known_weight, classes, rule[0]), rule[1])
+    bounds = (known_weight, least_weight(known_weight, classes, rule[0]))
     left[:] = 0
     if dense:
         _count(keys, bits, width, tables, cells)
-        tries = _from_cells(cells, width, left, values, bounds, unit, candidates)
+        tries = _from_cells(cells, width, left, step, bounds, unit, candidates)
     else:
-        tries = _from_keys(keys, bits, tables, left, values, bounds, unit, candidates)
+        tries = _from_keys(keys, bits, tables, left, step, bounds, unit, candidates)
     base = _information(known, 0, classes, unit, table)
     weights = (whole * unit, known_weight, base)
-    best, place = _judged(tries, sums, candidates[2], known, weights, unit, table, rule[2], look)
+    best, place = _judged(tries, sums, candidates[2], known, weights, unit, table, rule[1], look)
     return best if place >= 0 else -np.inf, tries, place
 
 
 @numba.njit(cache=True, nogil=True)
 def _cut(  # type: ignore[no-untyped-def]
-    keys, bits, width, lengths, whole, tables, values, shape, unit, rule, table, first_node, g, out
-):
+    keys, ordered, bits, width, lengths, whole, tables, reach, shape, unit, rule, table, first_node,
+    g, out,
+):  # fmt: skip
     """Find the cuts of some nodes in one feature, whose keys stand node after node."""
     classes, first = shape
     longest, small = lengths.max(), keys.dtype  # which holds weights as well
@@ -316,21 +328,21 @@ def _cut(  # type: ignore[no-untyped-def]
     cells = np.empty((min(width, _CELLS, _DENSE * longest), classes + 1), np.int64)
     known = np.empty((2, classes + 1), np.int64)
     work = sums, left, cells, known, np.empty(longest, np.int32), candidates
-    two = classes == 2 and table.size > 0
+    two, near = classes == 2 and table.size > 0, np.empty(BLOCK, np.uint64)
     end = 0
     for i in range(lengths.size):
         node, begin, end = first_node + i, end, end + lengths[i]
         own = keys[begin:end]
         dense = width <= _DENSE * own.size and width <= cells.shape[0]
-        if not dense:
+        if not dense and not ordered:
             own = _sorted(own, scratch[0][: own.size], bits, width, scratch[1])
         if two and not dense:
-            found = cut_of_two(own, values, whole[i], rule, table, known, sums)
+            found = cut_of_two(own, reach, whole[i], rule, table, known, sums, near)
             gain, tries, place = found[0], found[1], 0
             candidates[0][0], candidates[1][0] = found[2], found[3]
         else:
             gain, tries, place = _of_several(
-                own, dense, bits, width, tables, whole[i], values, unit, rule, table, work
+                own, dense, bits, width, tables, whole[i], reach[0], unit, rule, table, work
             )
         out[0][node, g], out[1][node, g] = gain, tries
         out[2][node, g], out[3][node, g], out[4][node, g] = 0, 0, 0
@@ -372,6 +384,23 @@ def _sum_known(keys, bits, tables, known):  # type: ignore[no-untyped-def]
             known[0, counted] += 1
 
 
+@numba.njit(cache=True, nogil=True)
+def _write_steps(values, gap, step):  # type: ignore[no-untyped-def]
+    code = 0
+    for place in range(values.size):
+        while code < values.size and not values[place] < values[code] - gap:
+            code += 1
+        step[place] = code - place
+
+
+def reach_of(values: NDArray[np.float64], gap: float) -> Reach:
+    """Return from which code on a cut may come behind each code; see the package."""
+    step = np.empty(values.size, dtype=np.int32)
+    _write_steps(values, gap, step)
+    span = int(step.max(initial=1))
+    return Reach(step.astype(np.uint8) if span < 256 else step, span)
+
+
 def cuts(
     codes: NDArray[Any],
     rows: NDArray[np.int32],
@@ -379,10 +408,11 @@ def cuts(
     stop: NDArray[np.int64],
     label: NDArray[np.int32],
     weight: NDArray[np.int64] | None,
-    values: Sequence[NDArray[np.float64]],
+    reach: Sequence[Reach],
     layout: Layout,
     unit: float,
     rule: Rule,
+    lines: NDArray[np.int64] | None = None,
 ) -> Cuts:
     """Return the best cut of each node and feature; see the package for the contract."""
     codes = np.ascontiguousarray(codes)
@@ -396,7 +426,7 @@ def cuts(
     borders = list(pairwise(_borders(lengths)))
     tiles = -(-n_features // _TILE)
     shape = layout.classes, layout.first
-    numbers = float(rule.min_weight), float(rule.gap), float(rule.margin)
+    numbers = float(rule.min_weight), float(rule.margin)
 
     def task(index: int) -> None:
         (a, b), first = borders[index // tiles], index % tiles * _TILE
@@ -405,17 +435,19 @@ def cuts(
         if weight is not None:
             tables = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         bits = max(1, int(tables[0].size - 1).bit_length())
-        own = values[first : first + _TILE]
-        narrow = weight is None and max(each.size for each in own) < 1 << (31 - bits)
+        own = reach[first : first + _TILE]
+        narrow = weight is None and max(each.step.size for each in own) < 1 << (31 - bits)
         keys = np.empty((len(own), n_rows), dtype=np.int32 if narrow else np.int64)
-        shift = layout.implied - layout.first
-        _fill(
-            codes, rows, start[a:b], stop[a:b], label, weights, shift, first, keys, bits, tables
-        )  # fmt: skip
+        if lines is not None:
+            _take(lines, start[a:b], stop[a:b], first, keys)
+        else:
+            own_rows = (rows, start[a:b], stop[a:b], label, weights, layout.implied - layout.first)
+            _fill(codes, *own_rows, first, keys, bits, tables)
         for g in range(first, first + keys.shape[0]):
             _cut(
-                keys[g - first], bits, values[g].size + 1, lengths[a:b], whole[a:b], tables,
-                values[g], shape, unit, numbers, table, a, g, tuple(found),
+                keys[g - first], lines is not None, bits, reach[g].step.size + 1, lengths[a:b],
+                whole[a:b], tables, tuple(reach[g]), shape, unit, numbers, table, a, g,
+                tuple(found),
             )  # fmt: skip
 
     work = int(lengths.sum()) * n_features * 10

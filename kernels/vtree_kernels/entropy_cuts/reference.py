@@ -18,8 +18,14 @@ class Rule(NamedTuple):
     """What makes a cut a candidate."""
 
     min_weight: float = 2.0
-    gap: float = 1e-5
     margin: float = TOLERANCE  # by how much a later cut must be better
+
+
+class Reach(NamedTuple):
+    """Behind which codes of a feature cuts may come."""
+
+    step: Any  # (V,) by how much larger the first code behind such a cut is
+    span: int  # the largest of them
 
 
 class Cuts(NamedTuple):
@@ -57,6 +63,16 @@ def x_log_x(x: Any) -> Any:
     return x * log2(xp.where(x > 0.0, x, 1.0))
 
 
+def reach_of(values: Any, gap: float) -> Reach:
+    """Return from which code on a cut may come behind each code; see the package."""
+    xp = array_namespace(values)
+    # values[a] < values[b] − gap, in this form, for the difference of two floats is rounded.
+    first = xp.searchsorted(values - gap, values, side="right")
+    step = first - xp.arange(values.shape[0], dtype=first.dtype, device=device(values))
+    span = int(xp.max(step)) if values.shape[0] else 1
+    return Reach(xp.astype(step, xp.uint8 if span < 256 else xp.int32), span)
+
+
 def cuts(
     codes: Any,
     rows: Any,
@@ -64,10 +80,11 @@ def cuts(
     stop: Any,
     label: Any,
     weight: Any | None,
-    values: Sequence[Any],
+    reach: Sequence[Reach],
     layout: Any,
     unit: float,
     rule: Rule,
+    lines: Any | None = None,
 ) -> Cuts:
     """Return the best cut of each node and feature; see the package for the contract."""
     xp = array_namespace(codes)
@@ -83,7 +100,7 @@ def cuts(
     for g in range(codes.shape[1]):
         code = xp.astype(xp.take(codes[:, g], chosen), xp.int64)
         groups = _grouped(node, code, planes, start.size, layout)
-        found.append(_best(groups, values[g], total, layout, unit, rule))
+        found.append(_best(groups, reach[g].step, total, layout, unit, rule))
     return Cuts(*(xp.stack(each, axis=1) for each in zip(*found, strict=True)))
 
 
@@ -111,7 +128,7 @@ def _grouped(node: Any, code: Any, planes: list[Any], n_nodes: int, layout: Any)
 
 def _best(
     groups: _Groups,
-    values: Any,
+    step: Any,
     total: Any,
     layout: Any,
     unit: float,
@@ -132,7 +149,7 @@ def _best(
     some = end > begin
     known = xp.take(groups.known, xp.where(some, begin, 0), axis=0)
     known = xp.where(some[:, None], known, 0)
-    candidate = _candidates(groups, values, layout, unit, rule)
+    candidate = _candidates(groups, step, layout, unit, rule)
     tries = sums_by_key(groups.node, [xp.astype(candidate, xp.int64)], n_nodes)[:, 0]
     weight = xp.astype(xp.take(total, groups.node, axis=0)[:, layout.weight], xp.float64) * unit
     gain = _gains(groups, weight, layout, unit)
@@ -151,15 +168,15 @@ def _best(
     )
 
 
-def _candidates(groups: _Groups, values: Any, layout: Any, unit: float, rule: Rule) -> Any:
+def _candidates(groups: _Groups, step: Any, layout: Any, unit: float, rule: Rule) -> Any:
     """Tell which groups (P,) have a candidate cut behind them."""
     xp = array_namespace(groups.node)
     last = groups.node.shape[0] - 1
     index = xp.arange(last + 1, dtype=xp.int64, device=device(groups.node))
     behind = xp.where(index < last, index + 1, last)
     inside = (index < last) & (xp.take(groups.node, behind) == groups.node)
-    value = xp.take(values, groups.code - 1)
-    apart = value < xp.take(value, behind) - rule.gap
+    own_step = xp.astype(xp.take(step, groups.code - 1), xp.int64)
+    apart = xp.take(groups.code, behind) - groups.code >= own_step
     known = xp.astype(groups.known[:, layout.weight], xp.float64) * unit
     left = xp.astype(groups.running[:, layout.weight], xp.float64) * unit
     least = 0.1 * known / float(layout.classes)
