@@ -7,6 +7,7 @@ import pytest
 
 import vtree
 from vtree.estimators import information_tree
+from vtree.sorted_rows import SortedRows
 
 
 def _table(classes: int) -> tuple[Any, Any]:
@@ -23,7 +24,7 @@ def test_the_same_tree(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = vtree.C45Classifier(categorical_features=[3], mdl_correction=False, n_jobs=2)
     expected = vtree.digest(model.fit(X, y))
     assert model.get_n_leaves() > 20
-    monkeypatch.setattr(information_tree, "suit", lambda bins, targets: False)
+    monkeypatch.setattr(information_tree, "suits", lambda bins, targets: False)
     assert vtree.digest(model.fit(X, y)) == expected
     with vtree.kernels("reference"):
         assert vtree.digest(model.fit(X, y)) == expected
@@ -33,7 +34,7 @@ def test_what_asks_for_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = _table(2)
     used = []
 
-    class Noted(information_tree.SortedRows):
+    class Noted(SortedRows):
         def __init__(self, *args: Any) -> None:
             used.append(args)
             super().__init__(*args)

@@ -28,7 +28,8 @@ _KEY_BITS = 31  # of a code and a class
 class SortedRows:
     """A `Router` that keeps sorted rows beside `Data.order`, for one root of all rows.
 
-    Rows must weigh one each, be of one output's classes and have all their values.
+    Rows must weigh one each, be of one output's classes and have all their values. It takes eight
+    bytes a number.
     """
 
     def __init__(self, bins: Bins, targets: Targets) -> None:
@@ -60,7 +61,7 @@ class SortedRows:
         return data, total
 
 
-def suit(bins: Bins, targets: Targets) -> bool:
+def suits(bins: Bins, targets: Targets) -> bool:
     """Tell whether sorted rows serve a table without missing values."""
     widest = max((g.n_codes for g in bins.groups if not g.categorical), default=0)
     classes = targets.layout.classes

@@ -26,7 +26,7 @@ from vtree.gain_ratio import InformationSearch, reaches
 from vtree.growth import Plan, Stops, grow
 from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
 from vtree.routing import Router, by_branch
-from vtree.sorted_rows import SortedRows, suit
+from vtree.sorted_rows import SortedRows, suits
 from vtree.tables import Schema
 from vtree.targets import Targets, class_targets, repeated
 from vtree.tree import Tree, children, depth, joined, levels, parents
@@ -121,7 +121,7 @@ class InformationTree(ClassifierMixin, TreeEstimator):
         if bool(xp.any(xp.isnan(data.values))):
             targets, whole = divisible(data.targets)
             router = ByWeight(whole)
-        elif suit(bins, targets):
+        elif suits(bins, targets):
             router = sorted_rows = SortedRows(bins, targets)
         many = bins.is_categorical & (bins.n_bins >= _MANY_LEVELS * data.n_rows)
         search = self._search(targets, ~many | many.all(), bins)

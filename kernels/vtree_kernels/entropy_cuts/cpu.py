@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log2`)
 from vtree_kernels import _threads
-from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.elementary import log2
 from vtree_kernels.entropy_cuts import reference
+from vtree_kernels.entropy_cuts.keys import fill, sorted_by_code, take
 from vtree_kernels.entropy_cuts.reference import Cuts, Reach, Rule
 from vtree_kernels.entropy_cuts.two_classes import BLOCK, SURELY, cut_of_two, least_weight
 from vtree_kernels.scan import Layout
@@ -72,71 +72,6 @@ def _weight(sums: Any, at: int, classes: int) -> Any:
     for k in range(1, classes):
         total += sums[at, k]
     return total
-
-
-@numba.njit(cache=True, nogil=True)
-def _fill(codes, rows, start, stop, label, weight, shift, feature, keys, bits, tables):  # type: ignore[no-untyped-def]
-    """Write the keys (tile, R) of the nodes' rows, of features from `feature` on, node by node."""
-    plane, amount = tables
-    width, all_codes = codes.shape[1], codes.reshape(-1)
-    at = 0
-    for node in range(start.size):
-        end = stop[node]
-        for position in range(start[node], end):
-            # Rows of a node lie apart: without this, each waits for the memory.
-            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-            prefetch(all_codes, ahead * width + feature)
-            row = np.intp(rows[position])
-            own = label[row, 0] + shift
-            if weight.size > 0:
-                plane[at], amount[at], own = own, weight[row], at
-            for j in range(keys.shape[0]):
-                keys[j, at] = (np.int64(all_codes[row * width + feature + j]) << bits) | own
-            at += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _take(lines, start, stop, feature, keys):  # type: ignore[no-untyped-def]
-    """Write the keys of sorted rows, like `_fill`."""
-    for j in range(keys.shape[0]):
-        at = np.uint64(0)
-        for node in range(start.size):
-            for position in range(np.uint64(start[node]), np.uint64(stop[node])):
-                keys[j, at] = lines[feature + j, position] >> 32
-                at += np.uint64(1)
-
-
-@numba.njit(cache=True, nogil=True)
-def _sorted(keys, spare, low, width, counts):  # type: ignore[no-untyped-def]  # noqa: C901
-    """Return the keys sorted by their codes, those below `width` from bit `low` on.
-
-    In `keys` or in `spare`.
-    """
-    if keys.size <= 24:
-        for i in range(1, keys.size):
-            key = keys[i]
-            j = i
-            while j > 0 and keys[j - 1] > key:
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-        return keys
-    digit = 11 if keys.size > 3000 else 8
-    size, shift = 1 << digit, 0
-    while (width - 1) >> shift > 0:
-        counts[:size] = 0
-        for i in range(keys.size):
-            counts[(keys[i] >> (low + shift)) & (size - 1)] += 1
-        before = 0
-        for d in range(size):
-            before, counts[d] = before + counts[d], before
-        for i in range(keys.size):
-            d = (keys[i] >> (low + shift)) & (size - 1)
-            spare[counts[d]] = keys[i]
-            counts[d] += 1
-        keys, spare = spare, keys
-        shift += digit
-    return keys
 
 
 @register_jitable
@@ -279,15 +214,6 @@ def _judged(n, sums, pure, known, weights, unit, table, margin, look):  # type: 
     return best, place
 
 
-@register_jitable
-def _write_sums(out: Any, node: int, g: int, sums: Any, at: int, first: int) -> None:
-    classes = sums.shape[1] - 1
-    out[node, g, first - 1] = _weight(sums, at, classes)
-    out[node, g, 0] = sums[at, classes]
-    for k in range(classes):
-        out[node, g, first + k] = sums[at, k]
-
-
 @numba.njit(cache=True, nogil=True)
 def _of_several(keys, dense, bits, width, tables, whole, step, unit, rule, table, work):  # type: ignore[no-untyped-def]
     """Return (gain, tries, place of the cut among the candidates or −1), all of them in `work`.
@@ -335,7 +261,7 @@ def _cut(  # type: ignore[no-untyped-def]
         own = keys[begin:end]
         dense = width <= _DENSE * own.size and width <= cells.shape[0]
         if not dense and not ordered:
-            own = _sorted(own, scratch[0][: own.size], bits, width, scratch[1])
+            own = sorted_by_code(own, scratch[0][: own.size], bits, width, scratch[1])
         if two and not dense:
             found = cut_of_two(own, reach, whole[i], rule, table, known, sums, near)
             gain, tries, place = found[0], found[1], 0
@@ -384,23 +310,6 @@ def _sum_known(keys, bits, tables, known):  # type: ignore[no-untyped-def]
             known[0, counted] += 1
 
 
-@numba.njit(cache=True, nogil=True)
-def _write_steps(values, gap, step):  # type: ignore[no-untyped-def]
-    code = 0
-    for place in range(values.size):
-        while code < values.size and not values[place] < values[code] - gap:
-            code += 1
-        step[place] = code - place
-
-
-def reach_of(values: NDArray[np.float64], gap: float) -> Reach:
-    """Return from which code on a cut may come behind each code; see the package."""
-    step = np.empty(values.size, dtype=np.int32)
-    _write_steps(values, gap, step)
-    span = int(step.max(initial=1))
-    return Reach(step.astype(np.uint8) if span < 256 else step, span)
-
-
 def cuts(
     codes: NDArray[Any],
     rows: NDArray[np.int32],
@@ -439,10 +348,10 @@ def cuts(
         narrow = weight is None and max(each.step.size for each in own) < 1 << (31 - bits)
         keys = np.empty((len(own), n_rows), dtype=np.int32 if narrow else np.int64)
         if lines is not None:
-            _take(lines, start[a:b], stop[a:b], first, keys)
+            take(lines, start[a:b], stop[a:b], first, keys)
         else:
             own_rows = (rows, start[a:b], stop[a:b], label, weights, layout.implied - layout.first)
-            _fill(codes, *own_rows, first, keys, bits, tables)
+            fill(codes, *own_rows, first, keys, bits, tables)
         for g in range(first, first + keys.shape[0]):
             _cut(
                 keys[g - first], lines is not None, bits, reach[g].step.size + 1, lengths[a:b],
@@ -487,3 +396,20 @@ def _borders(lengths: NDArray[np.int64]) -> list[int]:
     """Return borders of tasks, each of some `_TASK_ROWS` rows or one node."""
     before = np.cumsum(lengths + 1) // _TASK_ROWS
     return [*np.flatnonzero(np.diff(before, prepend=-1)).tolist(), lengths.size]
+
+
+@numba.njit(cache=True, nogil=True)
+def _write_steps(values, gap, step):  # type: ignore[no-untyped-def]
+    code = 0
+    for place in range(values.size):
+        while code < values.size and not values[place] < values[code] - gap:
+            code += 1
+        step[place] = code - place
+
+
+def reach_of(values: NDArray[np.float64], gap: float) -> Reach:
+    """Return from which code on a cut may come behind each code; see the package."""
+    step = np.empty(values.size, dtype=np.int32)
+    _write_steps(values, gap, step)
+    span = int(step.max(initial=1))
+    return Reach(step.astype(np.uint8) if span < 256 else step, span)

@@ -83,10 +83,12 @@ def ranks(
         bits = np.ascontiguousarray(values[:, columns[g]]).view(kind)
         # One more place, for a NaN is written where the next number goes.
         keys, rows = np.empty(n_rows + 1, dtype=kind), np.empty(n_rows + 1, dtype=np.uint32)
-        spare = np.empty(n_rows, dtype=kind), np.empty(n_rows, dtype=np.uint32)
+        spare_keys, spare_rows = np.empty(n_rows, dtype=kind), np.empty(n_rows, dtype=np.uint32)
         known = int(_ascending(bits, sign, infinity, keys, rows))
         if known:
-            keys, rows = _sorted(keys[:known], rows[:known], *(s[:known] for s in spare), width)
+            keys, rows = _sorted(
+                keys[:known], rows[:known], spare_keys[:known], spare_rows[:known], width
+            )
             own = np.empty(known, dtype=kind)
             count = _numbered(keys, rows, sign, codes[g], own)
             distinct[g] = own[:count].view(values.dtype).astype(np.float64)

@@ -26,8 +26,8 @@ def _line_up(codes, feature, label, bits, code, line):  # type: ignore[no-untype
     for row in range(code.size):
         place[np.uint32(code[row])] += np.uint32(1)
     before = np.uint32(0)
-    for own in range(place.size):
-        before, place[own] = before + place[own], before
+    for each in range(place.size):
+        before, place[each] = before + place[each], before
     for row in range(code.size):
         own = np.uint32(code[row])
         key = (np.int64(own) << bits) | np.int64(label[row])
