@@ -65,6 +65,16 @@ def test_json(run: Run, model: Path, penguins: Path, tmp_path: Path) -> None:
     assert "prediction" not in document
 
 
+def test_labels_that_look_like_numbers(run: Run, tmp_path: Path) -> None:
+    table, few, saved = tmp_path / "t.csv", tmp_path / "few.csv", tmp_path / "m.vtree"
+    table.write_text("code,y\n" + "007,a\n8,b\ntrue,c\nx,a\n" * 3)
+    words = ("--target", "y", "--test-size", 0, "--output", saved)
+    assert run("fit", table, *words).exit_code == 0
+    for code, label in {"007": "a", "8": "b", "true": "c"}.items():
+        few.write_text(f"code\n{code}\n")
+        assert run("predict", saved, few).stdout.splitlines()[1:] == [label]
+
+
 def test_several_outputs_and_no_names(run: Run, tmp_path: Path) -> None:
     saved = tmp_path / "two.vtree"
     y = np.array([["a", "x"], ["b", "x"], ["b", "z"], ["b", "z"]])

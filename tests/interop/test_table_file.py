@@ -119,6 +119,12 @@ def test_the_form_of_csv(
     assert _columns(read_file(write(text))) == columns
 
 
+def test_columns_of_strings_whatever_they_hold(write: Write, reader: str) -> None:
+    file = write("a,b,c,d\n007,1,true,\n08,2,NA,?\n")
+    read = _columns(read_file(file, labels=["a", "c", "d", "else"]))
+    assert read == {"a": ["007", "08"], "b": [1, 2], "c": ["true", None], "d": [None, None]}
+
+
 def test_tabs_and_compression(write: Write, reader: str) -> None:
     assert _columns(read_file(write("a\tb\n1,5\t2\n", "t.TSV"))) == {"a": ["1,5"], "b": [2]}
     packed = gzip.compress(b"a,b\n1,2\n")

@@ -299,3 +299,17 @@ def _levels(table: Table, place: int) -> list[Any]:
     assert levels is not None
     labels: list[Any] = levels.tolist()
     return labels
+
+
+def test_a_label_does_not_depend_on_the_rows_beside_it() -> None:
+    mixed: list[Any] = [1, "x", 2.5, None]
+    table = read_table({"a": mixed})
+    for rows in ([0, 1], [0, 2], [0], [2], [1], [3, 0]):
+        part = encode_table({"a": [mixed[row] for row in rows]}, table.schema, unknown="error")
+        np.testing.assert_array_equal(part, table.values[rows])
+    numbers = encode_table(np.array([[1.0], [2.5]]), table.schema, unknown="error")
+    np.testing.assert_array_equal(numbers, table.values[[0, 2]])
+    coded = read_table({"zip": [30, 4]}, categorical_features=["zip"]).schema
+    np.testing.assert_array_equal(
+        encode_table({"zip": [4, "new", 30]}, coded).ravel(), [0, np.nan, 1]
+    )

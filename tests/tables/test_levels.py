@@ -80,13 +80,37 @@ def test_codes_of_labels() -> None:
     np.testing.assert_array_equal(codes, [2, np.nan, np.nan, 0, *[np.nan] * 4])
 
 
+@pytest.mark.parametrize(
+    ("levels", "labels", "codes"),
+    [
+        (["1", "2.5", "True", "x"], [1, 1.0, 2.5, True, "x", "1.0", 0.1], [0, 0, 1, 2, 3]),
+        ([1, 2], ["2", "2.0", 2.0, "2.5", "02"], [1, 1, 1]),
+        ([0.5, 3.0], ["3", "3.0", "0.5", 3], [1, 1, 0, 1]),
+        ([2.5, 1, "1"], [1, "1", 1.0, "2.5"], [1, 2, 1, 0]),
+    ],
+)
+def test_labels_are_the_levels_that_read_the_same(
+    levels: list[Any], labels: list[Any], codes: list[float]
+) -> None:
+    own = levels_of_labels(levels, "")
+    expected = codes + [np.nan] * (len(labels) - len(codes))
+    for label, code in zip(labels, expected, strict=True):  # True would stand for 1 among others
+        np.testing.assert_array_equal(codes_of_labels([label], own), [code])
+
+
 def test_codes_of_numbers(xp: Any) -> None:
     column = xp.asarray([2.0, np.nan, 7.0, -np.inf, np.inf, 2.5, -0.0])
     levels = np.array([0, 2, 7])
     codes = xp.to_numpy(codes_of_numbers(column, levels))
     np.testing.assert_array_equal(codes, [1, np.nan, 2, np.nan, np.nan, np.nan, 0])
-    for nothing in (np.array(["2.0"], dtype=object), np.empty(0)):
-        assert np.isnan(xp.to_numpy(codes_of_numbers(column, nothing))).all()
+    assert np.isnan(xp.to_numpy(codes_of_numbers(column, np.empty(0)))).all()
+
+
+def test_numbers_are_the_levels_that_read_the_same(xp: Any) -> None:
+    column = xp.asarray([2.0, np.nan, 7.0, 2.5])
+    for levels in (["2", "2.5", "x"], ["2.0", "2.5"], [2, 2.5, "7.5"]):
+        codes = codes_of_numbers(column, np.array(levels, dtype=object))
+        np.testing.assert_array_equal(xp.to_numpy(codes), [0, np.nan, np.nan, 1])
 
 
 def test_codes_of_numbers_that_count_from_zero(xp: Any) -> None:
@@ -99,7 +123,7 @@ def test_codes_of_numbers_that_count_from_zero(xp: Any) -> None:
 
 def test_refuse_unknown() -> None:
     levels = levels_of_labels([1, 2], "")
-    refuse_unknown([1, None, 2.0, np.nan, True], levels, "column 3")
+    refuse_unknown([1, None, 2.0, np.nan, True, "2"], levels, "column 3")
     with pytest.raises(InputError, match=r"column 3 holds 3, 'a', not seen.*choices are 1, 2\."):
         refuse_unknown([1, 3, "a"], levels, "column 3")
 

@@ -155,7 +155,7 @@ def test_values_that_make_no_matrix(X: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.matrix([[1]]), r"np\.matrix is not supported"),
+        (np.zeros((1, 1)).view(np.matrix), r"np\.matrix is not supported"),
         (np.zeros(2, dtype=[("a", int)]), "structured_to_unstructured"),
         (np.zeros((2, 2), "M8[s]"), r"holds times \(datetime64\[s\]\)"),
         (np.zeros((2, 2), "m8[ns]"), "holds times"),

@@ -40,7 +40,8 @@ def predict(model: Path, data: Path, output: Path | None, proba: bool, as_json: 
     if output is not None and output.suffix.lower() not in {".csv", *_PARQUET}:
         raise InputError(f"--output: {str(output)!r} must end in .csv or .parquet")
     with progress(f"Predicting {data}"):
-        columns = _predictions(vtree.load(model), read_file(data), proba)
+        fitted = vtree.load(model)
+        columns = _predictions(fitted, read_file(data, labels=labels_of(fitted)), proba)
     if output is not None:
         _write(columns, output)
     n_rows = next(iter(columns.values())).size
@@ -51,6 +52,16 @@ def predict(model: Path, data: Path, output: Path | None, proba: bool, as_json: 
         _write_csv(columns, sys.stdout)
     else:
         click.echo(f"{count(n_rows, 'row')} predicted, written to {output}")
+
+
+def labels_of(model: Any) -> list[str]:
+    """List the columns that held strings in training, as far as they had names."""
+    names, levels = model.schema_.names, model.schema_.levels
+    return [
+        name
+        for name, own in zip(names or (), levels if names else (), strict=True)
+        if own is not None and any(isinstance(level, str) for level in own.tolist())
+    ]
 
 
 def inputs_for(model: Any, table: Any) -> Any:

@@ -13,7 +13,7 @@ import lzma
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -41,7 +41,7 @@ _BINARY = {
 }
 
 
-def read_file(path: str | os.PathLike[str]) -> Any:
+def read_file(path: str | os.PathLike[str], *, labels: Collection[str] = ()) -> Any:
     """Read a table from a file.
 
     Parameters
@@ -52,6 +52,9 @@ def read_file(path: str | os.PathLike[str]) -> Any:
         its names in the first line, and as many fields in each line. A column is of
         integers, numbers or booleans (true, false) if all its values are, else of
         strings; a value in `MISSING` is missing.
+    labels : names of columns
+        Those of CSV that are of strings whatever they hold, as a larger file's were: the few rows
+        of a smaller one may all look like numbers.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def read_file(path: str | os.PathLike[str]) -> Any:
             f"path: {str(file)!r} has the ending {file.suffix!r}, but a table's must be one of "
             f"{allowed}. Rename or convert the file."
         )
-    return _read_csv(file, _DELIMITERS[ending])
+    return _read_csv(file, _DELIMITERS[ending], labels)
 
 
 def _read_binary(file: Path, form: str, readers: tuple[tuple[str, str], ...]) -> Any:
@@ -96,25 +99,30 @@ def _read_binary(file: Path, form: str, readers: tuple[tuple[str, str], ...]) ->
     raise NotAvailableError(f"Reading {form} files needs pyarrow: pip install pyarrow.")
 
 
-def _read_csv(file: Path, delimiter: str) -> Any:
+def _read_csv(file: Path, delimiter: str, labels: Collection[str]) -> Any:
     # Both readers take what stands behind a quote that nobody closes for one value, so
     # where quotes do not pair off, Python's strict reader decides: it finds the fault,
     # or a lone inch sign.
     strict = _count_quotes(file) % 2 == 1
     names = next(_rows(file, delimiter, strict))
-    table = None if strict else _read_csv_by_arrow(file, delimiter, names)
+    table = None if strict else _read_csv_by_arrow(file, delimiter, names, labels)
     if table is None:
-        table = _read_csv_by_python(file, delimiter, strict)
+        table = _read_csv_by_python(file, delimiter, strict, labels)
     if len(table[names[0]]) == 0:
         raise InputError(f"{str(file)!r} holds the names of columns, but no rows.")
     return table
 
 
-def _read_csv_by_python(file: Path, delimiter: str, strict: bool) -> dict[str, list[Any]]:
+def _read_csv_by_python(
+    file: Path, delimiter: str, strict: bool, labels: Collection[str]
+) -> dict[str, list[Any]]:
     rows = _rows(file, delimiter, strict)
     names = next(rows)
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return {name: _typed(texts) for name, texts in zip(names, columns, strict=True)}
+    return {
+        name: _typed(texts, are_labels=name in labels)
+        for name, texts in zip(names, columns, strict=True)
+    }
 
 
 def _rows(file: Path, delimiter: str, strict: bool) -> Iterator[list[str]]:
@@ -182,11 +190,11 @@ def _not_utf8(file: Path) -> str:
     return f"{str(file)!r} is not UTF-8. Save it as UTF-8."
 
 
-def _typed(texts: Sequence[str]) -> list[Any]:
+def _typed(texts: Sequence[str], *, are_labels: bool) -> list[Any]:
     """Give the values that a column's texts stand for, None where missing."""
     value: dict[str, Any] = {text: None if text.strip() in MISSING else text for text in texts}
     present = [text for text in value if value[text] is not None]
-    for read in (_integers, _floats, _booleans):
+    for read in () if are_labels else (_integers, _floats, _booleans):
         try:
             value |= zip(present, read(present), strict=True)
             break
@@ -217,7 +225,9 @@ def _without_underscore(text: str) -> str:
     return text
 
 
-def _read_csv_by_arrow(file: Path, delimiter: str, names: list[str]) -> Any | None:
+def _read_csv_by_arrow(
+    file: Path, delimiter: str, names: list[str], labels: Collection[str]
+) -> Any | None:
     """Read by pyarrow, or give None where it is not installed or finds fault with the file."""
     try:
         import pyarrow
@@ -239,7 +249,10 @@ def _read_csv_by_arrow(file: Path, delimiter: str, names: list[str]) -> Any | No
         return None  # Python's reader says what and where
     if table.column_names != names:
         return None
-    columns = [_typed_by_arrow(column) for column in table.itercolumns()]
+    columns = [
+        _typed_by_arrow(column, are_labels=name in labels)
+        for name, column in zip(names, table.itercolumns(), strict=True)
+    ]
     return pyarrow.table(columns, names=names)
 
 
@@ -249,17 +262,21 @@ def _count_quotes(file: Path) -> int:
         return sum(block.count(b'"') for block in iter(lambda: stream.read(1 << 20), b""))
 
 
-def _typed_by_arrow(texts: Any) -> Any:
+def _typed_by_arrow(texts: Any, *, are_labels: bool) -> Any:
     """Do what `_typed` does to a chunked array of strings."""
     import pyarrow
     import pyarrow.compute
 
     try:
         # Integers second: Arrow reads 0x1F as one.
-        numbers = texts.cast(pyarrow.float64())
+        numbers = None if are_labels else texts.cast(pyarrow.float64())
     except pyarrow.ArrowInvalid:
+        numbers = None
+    if numbers is None:
         coded = texts.dictionary_encode().combine_chunks()
-        return pyarrow.array(_typed(coded.dictionary.to_pylist())).take(coded.indices)
+        distinct = _typed(coded.dictionary.to_pylist(), are_labels=are_labels)
+        kind = pyarrow.string() if are_labels else None
+        return pyarrow.array(distinct, kind).take(coded.indices)
     try:
         # Arrow's integers take no plus, its floats do.
         return pyarrow.compute.utf8_ltrim(texts, "+").cast(pyarrow.int64())

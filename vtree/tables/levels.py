@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.arrays import Array, like, namespace
+from vtree.arrays import Array, like, namespace, to_numpy
 from vtree.errors import InputError
 
 # One 16-bit code is kept for "missing".
@@ -101,25 +101,45 @@ def codes_of_labels(labels: list[Any], levels: NDArray[Any]) -> NDArray[np.float
     Returns
     -------
     ndarray of float64, (N,)
-        0 .. n_levels - 1; NaN where the label is missing or is no level.
+        0 .. n_levels - 1; NaN where the label is missing or is no level. A label that is no level
+        is the one that reads the same, for the other rows of a table may turn 1 into "1" or 1.0.
     """
-    number = {level: float(place) for place, level in enumerate(levels.tolist())}
     # The Python loop runs over the distinct labels; over the rows, only dict look-ups do.
+    code = _codes_of_distinct(dict.fromkeys(labels), levels)
+    return np.fromiter(map(code.__getitem__, labels), np.float64, len(labels))
+
+
+def _codes_of_distinct(labels: Iterable[Any], levels: NDArray[Any]) -> dict[Any, float]:
+    """Return what `codes_of_labels` gives each of some distinct labels."""
+    number = {level: float(place) for place, level in enumerate(levels.tolist())}
     code = {
         label: math.nan if is_missing(label) else number.get(plain_label(label), math.nan)
-        for label in dict.fromkeys(labels)
+        for label in labels
     }
-    return np.fromiter(map(code.__getitem__, labels), np.float64, len(labels))
+    strangers = [label for label, own in code.items() if own != own and not is_missing(label)]
+    if strangers:
+        reads: dict[str, float] = {}
+        for level, place in number.items():
+            for text in _spellings(level):
+                reads.setdefault(text, place)
+        for label in strangers:
+            found = (reads.get(text) for text in _spellings(plain_label(label)))
+            code[label] = next((own for own in found if own is not None), math.nan)
+    return code
+
+
+def _spellings(label: str | bool | int | float) -> tuple[str, ...]:
+    """Return what a label reads as; a whole number with a point, and without."""
+    if isinstance(label, str | bool) or not -(2**53) < label < 2**53 or label != int(label):
+        return (str(label),)
+    own = (str(label), str(int(label)), str(float(label)))
+    return tuple(dict.fromkeys(own))
 
 
 def refuse_unknown(labels: Iterable[Any], levels: NDArray[Any], where: str) -> None:
     """Raise InputError if a label is neither missing nor a level."""
-    known = set(levels.tolist())
-    unknown = [
-        label
-        for label in dict.fromkeys(labels)
-        if not is_missing(label) and plain_label(label) not in known
-    ]
+    code = _codes_of_distinct(dict.fromkeys(labels), levels)
+    unknown = [label for label, own in code.items() if own != own and not is_missing(label)]
     if unknown:
         raise InputError(
             f"X: {where} holds {_some(unknown)}, not seen in training; the choices are "
@@ -135,7 +155,7 @@ def codes_of_numbers(column: Array, levels: NDArray[Any]) -> Array:
     ----------
     column : array of float32 or float64, (N,)
     levels : ndarray, (n_levels,)
-        Levels that are not numbers equal nothing.
+        Strings and mixtures as `codes_of_labels` takes them.
 
     Returns
     -------
@@ -144,8 +164,11 @@ def codes_of_numbers(column: Array, levels: NDArray[Any]) -> Array:
     """
     xp = namespace(column)
     nothing = xp.full_like(column, math.nan)
-    if levels.size == 0 or levels.dtype == object:
+    if levels.size == 0:
         return nothing
+    if levels.dtype == object:
+        codes = codes_of_labels(to_numpy(column).tolist(), levels)
+        return xp.astype(like(codes, column), column.dtype)
     if levels.dtype.kind in "if" and np.array_equal(levels, np.arange(levels.size)):
         # The levels are their own numbers: nothing to search.
         own = (column >= 0) & (column < levels.size) & (xp.floor(column) == column)
