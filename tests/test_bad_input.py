@@ -240,6 +240,7 @@ def test_weights_that_are_refused(estimator: Any, name: str) -> None:
         ({0: np.nan, 1: 1.0}, "class_weight must not be negative, got nan"),
         ({0: 0.0, 1: 0.0}, "all weights are zero"),
         ([{0: 1}, {0: 2}], "class_weight"),
+        ([1], "class_weight"),
         ("even", "'class_weight' parameter"),
     ],
 )

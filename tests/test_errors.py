@@ -26,6 +26,8 @@ def test_each_is_ours_and_the_builtin(name: str) -> None:
         (ValueError("too long"), InputError, "weight: too long"),
         (TypeError("weight is a list"), InputTypeError, "weight is a list"),
         (ValueError("weighty"), InputError, "weight: weighty"),
+        (IndexError("no such place"), InputError, "weight: no such place"),
+        (OverflowError("too large"), InputError, "weight: too large"),
     ],
 )
 def test_errors_of_others_get_a_name(error: Exception, kind: type[Exception], message: str) -> None:
@@ -36,7 +38,7 @@ def test_errors_of_others_get_a_name(error: Exception, kind: type[Exception], me
 
 
 def test_what_is_ours_or_no_mistake_passes() -> None:
-    for error in (InputTypeError("as it is"), KeyError("a")):
+    for error in (InputTypeError("as it is"), AssertionError("a")):
         with pytest.raises(type(error)) as caught, own_errors("weight"):
             raise error
         assert caught.value is error

@@ -54,7 +54,7 @@ def own_errors(argument: str, allowed: str = "") -> Iterator[None]:
         yield
     except VTreeError:
         raise
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         is_named = re.search(rf"\b{argument}\b", str(error)) is not None
         text = str(error) if is_named else f"{argument}: {error}"
         kind = InputTypeError if isinstance(error, TypeError) else InputError

@@ -145,3 +145,31 @@ def test_a_learner_no_better_than_chance_is_refused() -> None:
 @pytest.mark.parametrize("estimator", [AdaBoostClassifier, AdaBoostRegressor])
 def test_scikit_learns_checks(estimator: Any) -> None:
     assert not failed_checks(estimator(n_estimators=5))
+
+
+def test_one_class_answers_from_any_table() -> None:
+    table = {"a": [1.0, None, 3.0], "b": ["x", "y", "x"]}
+    model = AdaBoostClassifier(n_estimators=3).fit(table, ["only"] * 3)
+    assert model.predict(table).tolist() == ["only"] * 3
+    for shares in (model.predict_proba(table), *model.staged_predict_proba(table)):
+        assert shares.tolist() == [[1.0]] * 3
+    assert model.decision_function(table).tolist() == [[0.0]] * 3
+    with pytest.raises(InputError, match="feature names"):
+        model.predict_proba({"a": [1.0]})
+
+
+def test_a_learner_worse_than_a_guess_has_importances() -> None:
+    X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([0.0, 1.0], 10)
+    y[0] = 1.0
+    model = AdaBoostRegressor().fit(X, y)
+    assert model.feature_importances_.tolist() == [1.0]
+    assert not model.estimator_weights_.any()
+    np.testing.assert_array_equal(
+        model.feature_importances_, model.estimators_[0].feature_importances_
+    )
+
+
+@pytest.mark.parametrize("estimator", [AdaBoostClassifier, vtree.BaggingRegressor])
+def test_errors_of_parameters_are_ours(estimator: Any) -> None:
+    with pytest.raises(InputError, match="'n_estimators' parameter"):
+        estimator(n_estimators=0).fit([[0.0], [1.0]], [0, 1])

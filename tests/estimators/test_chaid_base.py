@@ -134,3 +134,11 @@ def test_hostile_files(tmp_path: Path) -> None:
     write_model(path, {**header, "estimator": "DecisionTreeRegressor", "parameters": binary}, tree)
     with pytest.raises(ModelFileError, match="no edges"):
         vtree.load(path)
+
+
+def test_infinite_numbers_come_back_from_a_file(tmp_path: Path) -> None:
+    X = np.repeat([-np.inf, np.inf, 0.0], 40)[:, None]
+    model = CHAIDClassifier(**SMALL).fit(X, np.repeat([0, 1, 1], 40))
+    vtree.save(model, tmp_path / "model.vtree")
+    again = vtree.load(tmp_path / "model.vtree")
+    assert again.predict(X).tolist() == model.predict(X).tolist() == [0] * 40 + [1] * 80

@@ -1,11 +1,22 @@
+from typing import Any
+
+import array_api_strict
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from vtree import LeafwiseBoostingClassifier, NewtonBoostingClassifier, digest
-from vtree.errors import InputError
+from tests.samples import reals
+from vtree import (
+    LeafwiseBoostingClassifier,
+    NewtonBoostingClassifier,
+    NewtonBoostingRegressor,
+    digest,
+)
+from vtree.errors import InputError, InputTypeError, VTreeError
 
 
 def test_early_stopping_keeps_the_best_rounds() -> None:
@@ -53,3 +64,41 @@ def test_a_share_is_held_out_where_there_is_no_eval_set() -> None:
     few[0] = 1.0  # one row of a class cannot be in both parts
     with pytest.raises(InputError, match="validation_fraction"):
         model.fit(table, few)
+
+
+def test_a_share_of_any_table_is_held_out() -> None:
+    X, y = reals()
+    model = NewtonBoostingRegressor(
+        n_estimators=3, early_stopping_rounds=2, validation_fraction=0.2, random_state=0
+    )
+    known = digest(model.fit(X, y))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    tables = (X.tolist(), array_api_strict.asarray(X), pl.from_pandas(frame), frame)
+    for table in (*tables, {name: frame[name].tolist() for name in frame}):
+        assert digest(model.fit(table, y.tolist(), 2.0)) == known
+    for wrong, message in (((X, y[:3]), "y: .*inconsistent"), ((X, None), "y to be passed")):
+        with pytest.raises(InputError, match=message):
+            model.fit(*wrong)
+    with pytest.raises(InputError, match=r"^sample_weight.shape == \(3,\)"):
+        model.fit(X, y, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind"),
+    [
+        ([["a"] * 64], InputError),
+        ([-np.ones(64)], InputError),
+        ([np.full(64, np.nan)], InputError),
+        ([np.zeros(64)], InputError),
+        ([np.ones(3)], InputError),
+        (np.ones(64), InputError),
+        (3, InputTypeError),
+    ],
+)
+def test_weights_to_judge_by_that_are_refused(weights: Any, kind: type[VTreeError]) -> None:
+    X, y = reals(64)
+    model = NewtonBoostingRegressor(n_estimators=2)
+    with pytest.raises(kind, match="sample_weight_eval_set"):
+        model.fit(X, y, eval_set=[(X, y)], sample_weight_eval_set=weights)
+    with pytest.raises(InputError, match="sample_weight_eval_set weighs the rows of eval_set"):
+        model.fit(X, y, sample_weight_eval_set=weights)

@@ -48,6 +48,9 @@ def test_monotone_constraints_hold() -> None:
         ([2, 0, 0, 0], "-1, 0 or 1"),
         ({7: 1}, r"names \[7\]"),
         ({"size": 1}, "does not have"),
+        ({0: 0.5}, "must be -1, 0 or 1, got"),
+        ({0: "up"}, "monotone_constraints: could not convert"),
+        ([None, 1, 0, 0], "must be -1, 0 or 1"),
     ],
 )
 def test_what_cannot_be_a_constraint(constraints: object, message: str) -> None:
@@ -81,6 +84,7 @@ def test_interactions_by_name_and_by_number() -> None:
         ([[0, 9]], InputError, r"names \[9\]"),
         ([0, 1], InputTypeError, "list of lists"),
         ([], InputError, "names no feature"),
+        ([[[0]]], InputTypeError, "interaction_constraints: unhashable"),
     ],
 )
 def test_what_cannot_be_interactions(constraints: object, error: type, message: str) -> None:

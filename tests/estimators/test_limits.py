@@ -44,6 +44,15 @@ def test_rows(parameters: dict[str, Any], expected: tuple[int, int]) -> None:
     assert (found.min_split, found.min_leaf) == expected
 
 
+def test_numbers_beyond_all_tables() -> None:
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    limited = {"min_samples_leaf", "min_samples_split"}
+    for name in (*limited, "max_depth", "max_features", "max_leaf_nodes"):
+        for most in (2**63 - 1, 10**20):
+            model = DecisionTreeClassifier(**{name: most}).fit(X, y)
+            assert model.get_n_leaves() == (1 if name in limited else 3)
+
+
 def test_weights_and_decreases() -> None:
     found = _amounts(min_weight_fraction_leaf=0.1, min_impurity_decrease=1, max_depth=3)
     assert (found.min_weight, found.min_decrease, found.max_depth) == (5.0, 1.0, 3)

@@ -31,6 +31,7 @@ from vtree.estimators.base import (
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import warn_of_column
+from vtree.estimators.limits import ChecksParameters
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import host
 from vtree.predict import leaves, totals
@@ -64,7 +65,7 @@ def _refuse_negative(sample_weight: Any, y: Any) -> None:
         raise InputError("Negative values in data passed to `sample_weight`; use 0 to drop rows")
 
 
-class _Boosted(CallbackSupportMixin):
+class _Boosted(ChecksParameters, CallbackSupportMixin):
     """The way from a table to boosted trees; mixed into both estimators."""
 
     estimators_: list[Any]
@@ -157,6 +158,16 @@ class _Boosted(CallbackSupportMixin):
         """Return an encoded table, where the engine works."""
         own: Array = self.estimators_[0]._encode(X)
         return own
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The mean of the trees' importances by their weights, (F,)."""
+        check_is_fitted(self)
+        if self._boosts_trees() and not self.estimator_weights_.any():
+            first: Floats = self.estimators_[0].feature_importances_  # it answers alone
+            return first
+        mean: Floats = super().feature_importances_  # type: ignore[misc]
+        return mean
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -275,9 +286,11 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     def decision_function(self, X: Any) -> Any:
         """Return the weighted vote, (N, K), or (N,) for two classes, positive for the second."""
         check_is_fitted(self)
-        if not self._boosts_trees() or self.n_classes_ == 1:
+        if not self._boosts_trees():
             return super().decision_function(X)
         values = self._values(X)
+        if self.n_classes_ == 1:
+            return np.zeros((values.shape[0], 1))
         n_nodes = np.diff(np.append(self.grown_.root, self.grown_.feature.size))
         alphas = self.estimator_weights_[: n_nodes.size]
         votes = self._votes(self.grown_, np.repeat(alphas, n_nodes))
@@ -288,7 +301,10 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     def staged_decision_function(self, X: Any) -> Iterator[Any]:
         """Yield `decision_function` after each round."""
         check_is_fitted(self)
-        if not self._boosts_trees() or self.n_classes_ == 1:
+        if self.n_classes_ == 1:
+            yield from [self.decision_function(X)] * len(self.estimators_)
+            return
+        if not self._boosts_trees():
             yield from super().staged_decision_function(X)
             return
         values = self._values(X)
@@ -299,6 +315,17 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
             total = total + self._votes(tree, alpha)[leaves(tree, values)[:, 0]]
             whole += alpha
             yield _as_decision(total / whole)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes, (N, K)."""
+        return self._compute_proba_from_decision(self.decision_function(X), self.n_classes_)
+
+    @staticmethod
+    def _compute_proba_from_decision(decision: Any, n_classes: int) -> Any:
+        if n_classes == 1:
+            return np.ones_like(decision)
+        compute = sklearn.ensemble.AdaBoostClassifier._compute_proba_from_decision
+        return compute(decision, n_classes)
 
 
 def _as_decision(mean: Floats) -> Floats:

@@ -27,7 +27,7 @@ from vtree.estimators.base import (
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import sample_size
-from vtree.estimators.limits import ParameterError
+from vtree.estimators.limits import ChecksParameters, ParameterError
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.predict import totals
@@ -65,7 +65,7 @@ def shares_a_table(learner: Any) -> bool:
     return all(each is None for each in altered) and not learner.surrogates
 
 
-class BaggedTrees(CallbackSupportMixin):
+class BaggedTrees(ChecksParameters, CallbackSupportMixin):
     """The way from a table to bagged trees; mixed into scikit-learn's classes, which bag others."""
 
     n_estimators: int
@@ -100,7 +100,7 @@ class BaggedTrees(CallbackSupportMixin):
         with unchanged_on_error(self):
             is_ours = isinstance(learner, TreeEstimator) and not fit_params
             if is_ours and has_fit_parameter(learner, "sample_weight"):
-                self._validate_params()  # type: ignore[attr-defined]
+                self._validate_params()
                 self._fit_trees(learner, X, y, sample_weight)
             else:
                 for name in ("grown_", "schema_", "_door"):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from vtree import arrays, binning
@@ -26,7 +25,7 @@ from vtree.estimators.bins import Bins, ready_codes, table_of, values_for
 from vtree.estimators.devices import answer, place, working
 from vtree.estimators.limits import (
     Amounts,
-    ParameterError,
+    ChecksParameters,
     amounts,
     feature_costs,
     feature_count,
@@ -81,14 +80,8 @@ def kept_rows(
     return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
 
 
-class TableEstimator(BaseEstimator):
+class TableEstimator(ChecksParameters, BaseEstimator):
     """Base of all estimators: how tables are read and their columns remembered."""
-
-    def _validate_params(self) -> None:
-        try:
-            super()._validate_params()
-        except InvalidParameterError as error:
-            raise ParameterError(str(error)) from None
 
     def _remember(self, X: Any, schema: Schema) -> None:
         with own_errors("X"):

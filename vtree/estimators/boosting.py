@@ -31,7 +31,6 @@ from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, eval_sets, held_out
-from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.view import split_shares
@@ -377,9 +376,6 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
 
     def _importance_type(self) -> str:
         return str(getattr(self, "importance_type", "total_gain"))
-
-    def _directions(self, cst: Any) -> NDArray[np.int8] | None:
-        return monotone_directions(cst, self)
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""

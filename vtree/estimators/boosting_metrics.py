@@ -120,7 +120,7 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     if callable(wanted):
         return Metric(getattr(wanted, "__name__", "metric"), _by_user(wanted))
     known = _CLASSES if loss.domain == "class" else _REALS
-    if wanted not in known:
+    if not isinstance(wanted, str) or wanted not in known:
         raise InputError(
             f"eval_metric={wanted!r} is not known here; use one of {sorted(known)}, a function "
             "(y, prediction) -> number, a list of these, or None for the loss itself"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils.validation import _num_samples
 
+from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.boosting import round_totals
 from vtree.errors import InputError, InputTypeError, own_errors
 from vtree.estimators.boosting_metrics import metrics_of
+from vtree.estimators.targets import as_columns, plain_weights
 from vtree.tree import Tree, first_trees
 
 Floats = NDArray[np.float64]
@@ -29,16 +35,38 @@ class EvalSet(NamedTuple):
 
 def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
     """Return the arguments of fit, X to `sample_weight_eval_set`, with a share as `eval_set`."""
-    given = [X, y] if sample_weight is None else [X, y, np.asarray(sample_weight)]
+    columns = as_columns(y, numeric=not is_classifier(model))
+    target = columns[:, 0] if columns.shape[1] == 1 else columns
+    n_rows = target.shape[0]
+    with own_errors("y"):
+        check_consistent_length(target, np.empty(_n_rows(X)))
+    weight = None if sample_weight is None else plain_weights(sample_weight, n_rows)
     with own_errors("validation_fraction"):
-        parts = train_test_split(
-            *given,
+        rows, held = train_test_split(
+            np.arange(n_rows),
             test_size=share,
             random_state=model.random_state,
-            stratify=y if is_classifier(model) else None,
+            stratify=target if is_classifier(model) else None,
         )
-    weight, held = (None, None) if sample_weight is None else (parts[4], [parts[5]])
-    return parts[0], parts[2], weight, [(parts[1], parts[3])], held
+    own, kept = (None, None) if weight is None else (weight[rows], [weight[held]])
+    return _take(X, rows), target[rows], own, [(_take(X, held), target[held])], kept
+
+
+def _n_rows(X: Any) -> int:
+    """Count the rows of a table of any kind."""
+    if isinstance(X, Mapping) and not issparse(X):
+        return len(next(iter(X.values()), ()))
+    with own_errors("X"):
+        return int(_num_samples(X))
+
+
+def _take(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a table of any kind."""
+    if isinstance(X, Mapping) and not issparse(X):
+        return {name: _safe_indexing(column, rows) for name, column in X.items()}
+    if arrays.is_array(X):
+        return arrays.namespace(X).take(X, arrays.like(rows, X), axis=0)
+    return _safe_indexing(X, rows)
 
 
 def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
@@ -51,6 +79,8 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
         the model cannot be judged by.
     """
     if sets is None:
+        if weights is not None:
+            raise InputError("sample_weight_eval_set weighs the rows of eval_set, which is None")
         if model._patience() is not None:
             raise InputError(
                 "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit, or "
@@ -63,6 +93,8 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
         raise InputTypeError("eval_set must be a list of pairs (X, y)")
     if not len(sets):
         raise InputError("eval_set is empty; pass at least one pair (X, y), or None")
+    if weights is not None and not hasattr(weights, "__len__"):
+        raise InputTypeError("sample_weight_eval_set must list the weights of each table's rows")
     own = [None] * len(sets) if weights is None else list(weights)
     if len(own) != len(sets):
         raise InputError(
@@ -80,11 +112,9 @@ def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
         raise InputError(
             f"a table of eval_set has {values.shape[0]} rows, but its y has {target.shape[0]}"
         )
-    own = None if weight is None else np.asarray(weight, dtype=np.float64)
-    if own is not None and own.shape != target.shape[:1]:
-        raise InputError(
-            f"sample_weight_eval_set has the shape {own.shape} where {target.shape[:1]} belongs"
-        )
+    own = None
+    if weight is not None:
+        own = plain_weights(weight, target.shape[0], "sample_weight_eval_set")
     return EvalSet(values, target, own, np.zeros((0, 0)))
 
 

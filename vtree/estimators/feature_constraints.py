@@ -12,8 +12,10 @@ from vtree.constraints import Together
 from vtree.errors import InputError, InputTypeError, own_errors
 
 
-def monotone_directions(constraints: Any, model: Any) -> NDArray[np.int8] | None:
-    """Return `monotone_constraints` as (F,) int8, checked, or None.
+def monotone_directions(
+    constraints: Any, model: Any, argument: str = "monotone_constraints"
+) -> NDArray[np.int8] | None:
+    """Return the parameter `argument` as (F,) int8, checked, or None.
 
     constraints: −1, 0 or 1 a feature, or a dict from names (or numbers) of features.
 
@@ -25,24 +27,22 @@ def monotone_directions(constraints: Any, model: Any) -> NDArray[np.int8] | None
     if constraints is None:
         return None
     n_features = model.n_features_in_
-    if isinstance(constraints, Mapping):
-        directions = _by_name(constraints, model)
-    else:
-        with own_errors("monotone_constraints"):
-            directions = np.asarray(constraints)
+    with own_errors(argument, "Pass -1, 0 or 1 a feature."):
+        if isinstance(constraints, Mapping):
+            directions = _by_name(constraints, model, argument)
+        else:
+            directions = np.asarray(constraints, dtype=np.float64)
     if directions.shape != (n_features,):
         raise InputError(
-            f"monotone_constraints has the shape {directions.shape}, but X has {n_features} "
+            f"{argument} has the shape {directions.shape}, but X has {n_features} "
             "features; pass -1, 0 or 1 a feature"
         )
     if not np.isin(directions, [-1, 0, 1]).all():
-        raise InputError(
-            f"monotone_constraints must be -1, 0 or 1, got {np.unique(directions).tolist()}"
-        )
+        raise InputError(f"{argument} must be -1, 0 or 1, got {np.unique(directions).tolist()}")
     for feature, levels in enumerate(model.schema_.levels):
         if levels is not None and directions[feature] != 0:
             raise InputError(
-                f"monotone_constraints[{feature}] is {directions[feature]}, but column {feature} "
+                f"{argument}[{feature}] is {directions[feature]}, but column {feature} "
                 "holds categories, which have no order; set it to 0"
             )
     if not directions.any():
@@ -87,11 +87,9 @@ def together(constraints: Any, model: Any, *, others_alone: bool) -> Together | 
     return Together(sets)
 
 
-def _by_name(constraints: Mapping[Any, Any], model: Any) -> NDArray[np.int64]:
-    directions = np.zeros(model.n_features_in_, dtype=np.int64)
-    directions[_numbers(list(constraints), model, "monotone_constraints")] = list(
-        constraints.values()
-    )
+def _by_name(constraints: Mapping[Any, Any], model: Any, argument: str) -> NDArray[np.float64]:
+    directions = np.zeros(model.n_features_in_)
+    directions[_numbers(list(constraints), model, argument)] = list(constraints.values())
     return directions
 
 
@@ -100,7 +98,8 @@ def _numbers(features: list[Any], model: Any, argument: str) -> list[int]:
     names = list(getattr(model, "feature_names_in_", []))
     place = {name: number for number, name in enumerate(names)}
     place.update({number: number for number in range(model.n_features_in_)})
-    unknown = [name for name in features if name not in place]
+    with own_errors(argument, "Features are numbers or names."):
+        unknown = [name for name in features if name not in place]
     if unknown:
         raise InputError(
             f"{argument} names {unknown}, which X does not have; it has "

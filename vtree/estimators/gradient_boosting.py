@@ -18,7 +18,8 @@ from vtree.ensembles.system import System
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
-from vtree.estimators.limits import CONSTRAINTS, feature_count
+from vtree.estimators.feature_constraints import monotone_directions
+from vtree.estimators.limits import CONSTRAINTS, feature_count, most
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import REGRESSION, Loss, Terms, quantile
 
@@ -56,8 +57,8 @@ class GradientBoosting(BoostingEstimator):
 
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         leaf, split = self.min_samples_leaf, self.min_samples_split
-        min_leaf = int(leaf if isinstance(leaf, Integral) else np.ceil(leaf * n_rows))
-        min_split = int(split if isinstance(split, Integral) else np.ceil(split * n_rows))
+        min_leaf = most(leaf if isinstance(leaf, Integral) else np.ceil(leaf * n_rows))
+        min_split = most(split if isinstance(split, Integral) else np.ceil(split * n_rows))
         n_raw = self._n_raw()
         count = feature_count(self.max_features, n_features)
         return System(
@@ -66,13 +67,13 @@ class GradientBoosting(BoostingEstimator):
             min_gain=float(self.min_impurity_decrease) * total_weight,
             min_rows=min_leaf,
             min_rows_split=max(min_split, 2),
-            max_depth=self.max_depth,
+            max_depth=None if self.max_depth is None else most(self.max_depth),
             max_leaves=self.max_leaf_nodes,
             first_order=True,
             curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
             subsample=float(self.subsample),
             max_features=None if count >= n_features else count,
-            monotone=self._directions(self.monotonic_cst),
+            monotone=monotone_directions(self.monotonic_cst, self, "monotonic_cst"),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )

@@ -16,7 +16,8 @@ from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
-from vtree.estimators.feature_constraints import together
+from vtree.estimators.feature_constraints import monotone_directions, together
+from vtree.estimators.limits import most
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import REGRESSION, Loss
 from vtree.sampling import Columns
@@ -57,8 +58,8 @@ class LeafwiseBoosting(BoostingEstimator):
             reg_alpha=float(self.reg_alpha),
             min_gain=float(self.min_split_gain),
             min_weight=float(self.min_child_weight),
-            min_rows=int(self.min_child_samples),
-            max_depth=depth if depth is not None and depth > 0 else None,
+            min_rows=most(self.min_child_samples),
+            max_depth=most(depth) if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
             curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
             subsample=float(self.subsample) if bagged else 1.0,
@@ -74,7 +75,7 @@ class LeafwiseBoosting(BoostingEstimator):
                 int(self.min_data_per_group),
                 int(self.max_cat_to_onehot),
             ),
-            monotone=self._directions(self.monotone_constraints),
+            monotone=monotone_directions(self.monotone_constraints, self),
             together=together(self.interaction_constraints, self, others_alone=False),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,

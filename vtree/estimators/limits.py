@@ -23,6 +23,16 @@ class ParameterError(InputError, InvalidParameterError):
     """A parameter of an estimator cannot be used; scikit-learn's own kind of error, too."""
 
 
+class ChecksParameters:
+    """Mixin of estimators whose parameters scikit-learn checks: errors are of this family."""
+
+    def _validate_params(self) -> None:
+        try:
+            super()._validate_params()  # type: ignore[misc]
+        except InvalidParameterError as error:
+            raise ParameterError(str(error)) from None
+
+
 class Amounts(NamedTuple):
     """Limits in rows, weights and decreases."""
 
@@ -77,16 +87,21 @@ CONSTRAINTS: dict[str, list[Any]] = {
 def amounts(estimator: Any, n_rows: int, total_weight: float) -> Amounts:
     """Return the limits of an estimator for a table of `n_rows` rows."""
     leaf, split = estimator.min_samples_leaf, estimator.min_samples_split
-    min_leaf = leaf if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)
-    min_split = split if isinstance(split, Integral) else max(2, math.ceil(split * n_rows))
+    min_leaf = most(leaf) if isinstance(leaf, Integral) else math.ceil(leaf * n_rows)
+    min_split = most(split) if isinstance(split, Integral) else max(2, math.ceil(split * n_rows))
     return Amounts(
-        max_depth=estimator.max_depth,
-        min_split=max(int(min_split), 2 * int(min_leaf)),
-        min_leaf=int(min_leaf),
+        max_depth=None if estimator.max_depth is None else most(estimator.max_depth),
+        min_split=max(min_split, 2 * min_leaf),
+        min_leaf=min_leaf,
         min_weight=float(estimator.min_weight_fraction_leaf) * total_weight,
         min_decrease=float(estimator.min_impurity_decrease),
         total_weight=total_weight,
     )
+
+
+def most(amount: Any) -> int:
+    """Return a number of rows or levels as one that kernels can hold, and no table reaches."""
+    return min(int(amount), 2**31 - 1)
 
 
 def feature_count(max_features: int | float | str | None, n_features: int) -> int:
@@ -98,7 +113,7 @@ def feature_count(max_features: int | float | str | None, n_features: int) -> in
     if max_features == "log2":
         return max(1, int(math.log2(n_features)))
     if isinstance(max_features, Integral):
-        return int(max_features)
+        return most(max_features)
     return max(1, int(float(max_features) * n_features))
 
 

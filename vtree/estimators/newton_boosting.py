@@ -19,7 +19,8 @@ from vtree.estimators.base import keep
 from vtree.estimators.bins import Bins
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
-from vtree.estimators.feature_constraints import together
+from vtree.estimators.feature_constraints import monotone_directions, together
+from vtree.estimators.limits import most
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import REGRESSION, Loss, exact_mean, quantiles
 from vtree.sampling import Columns
@@ -37,7 +38,7 @@ _COMMON: dict[str, list[Any]] = {
     "gamma": FROM_ZERO,
     "max_delta_step": [*FROM_ZERO, None],
     "colsample_bylevel": SHARE,
-    "base_score": [Real, None],
+    "base_score": [Interval(Real, None, None, closed="neither"), None],
     "importance_type": [StrOptions({"gain", "cover", "weight", "total_gain", "total_cover"})],
 }
 
@@ -61,7 +62,7 @@ class NewtonBoosting(BoostingEstimator):
             reg_alpha=float(self.reg_alpha),
             gamma=float(self.gamma),
             min_weight=float(self.min_child_weight),
-            max_depth=self.max_depth or None,
+            max_depth=most(self.max_depth) if self.max_depth else None,
             max_leaves=self.max_leaves or None,
             max_step=self._max_step(),
             curvature=self._curvature(),
@@ -71,7 +72,7 @@ class NewtonBoosting(BoostingEstimator):
                 float(self.colsample_bylevel),
                 float(self.colsample_bynode),
             ),
-            monotone=self._directions(self.monotone_constraints),
+            monotone=monotone_directions(self.monotone_constraints, self),
             together=together(self.interaction_constraints, self, others_alone=True),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,

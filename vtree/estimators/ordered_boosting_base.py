@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     "leaf_estimation_iterations": [Interval(Integral, 1, None, closed="left")],
     "random_strength": FROM_ZERO,
     "bootstrap_type": [StrOptions({"Bayesian", "Bernoulli", "No"})],
-    "bagging_temperature": FROM_ZERO,
+    "bagging_temperature": [Interval(Real, 0.0, 100.0, closed="both")],
     "rsm": SHARE,
     "one_hot_max_size": [Interval(Integral, 0, None, closed="left")],
     "max_ctr_complexity": [Interval(Integral, 1, 8, closed="both")],

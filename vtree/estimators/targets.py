@@ -188,12 +188,7 @@ def row_weights(
         check_consistent_length(y, np.empty(n_rows))
     if sample_weight is None and class_weight is None:
         return None
-    with own_errors("sample_weight", _WEIGHTS):
-        given = sample_weight
-        if given is not None:
-            given = _without_gaps(given, "sample_weight")
-        weight = _check_sample_weight(given, np.empty((n_rows, 1)), dtype=np.float64)
-    _refuse_negative(weight, "sample_weight")
+    weight = plain_weights(sample_weight, n_rows)
     if class_weight is not None:
         with own_errors("class_weight"):
             by_class = compute_sample_weight(class_weight, y if y.shape[1] > 1 else y[:, 0])
@@ -208,6 +203,16 @@ def row_weights(
             "sample_weight adds up to more than float64 holds; divide all by one number"
         )
     return np.asarray(weight, dtype=np.float64)
+
+
+def plain_weights(given: Any, n_rows: int, argument: str = "sample_weight") -> Floats:
+    """Return weights as (N,), all ones where None are given; raise as `row_weights`."""
+    with own_errors(argument, _WEIGHTS.replace("sample_weight", argument)):
+        if given is not None:
+            given = _without_gaps(given, argument)
+        weight: Floats = _check_sample_weight(given, np.empty((n_rows, 1)), dtype=np.float64)
+    _refuse_negative(weight, argument)
+    return weight
 
 
 def _refuse_negative(weight: Floats, argument: str) -> None:

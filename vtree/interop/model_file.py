@@ -391,8 +391,9 @@ def _are_edges(edges: Any, levels: Any) -> bool:
         return True
     if levels is not None or not _is_labels(edges, 0, _MOST_LEVELS - 1):
         return False
-    is_real = edges.dtype == np.float64 and bool(np.isfinite(edges).all())
-    return is_real and bool((edges[1:] > edges[:-1]).all())
+    # Minus infinity stands between itself and all other numbers.
+    is_real = edges.dtype == np.float64 and not np.isnan(edges).any()
+    return bool(is_real and (edges[1:] > edges[:-1]).all())
 
 
 def _is_labels(value: Any, least: int, most: int) -> bool:
