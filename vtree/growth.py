@@ -127,11 +127,11 @@ def grow(
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
     rule = _rule_alone(plan, order, data)
+    waiting = [frontier[:0]]
     while frontier.size:
         if rule is not None:
-            alone = which_alone(grown, frontier, rule, bins.n_bins.size)
-            if alone.any():
-                grown, data = with_subtrees(grown, frontier[alone], data, rule)
+            alone = which_alone(grown, frontier, data, rule)
+            waiting.append(frontier[alone])
             frontier = frontier[~alone]
         wanted = _may_split(grown, frontier, data, plan)
         if wanted.size:
@@ -143,6 +143,9 @@ def grow(
         data, total = plan.router(grown, chosen, total, branches.map, data)
         grown, frontier = with_children(grown, chosen, total)
         _bound(grown, chosen, frontier, data, plan.search)
+    alone = np.concatenate(waiting)
+    if rule is not None and alone.size:
+        grown, data = with_subtrees(grown, alone, data, rule)
     return grown, arrays.to_numpy(data.order), branches.map
 
 
@@ -153,13 +156,14 @@ def _rule_alone(plan: Plan, order: Order, data: Data) -> Rule | None:
     if not plan.alone or not usual or not subtree.is_native(data.order):
         return None
     stops = plan.stops
-    return rule_of(
+    rule = rule_of(
         plan.search,
         data.bins,
         max_depth=stops.max_depth,
         min_rows_split=stops.min_rows_split,
         min_gain=stops.min_gain,
     )
+    return rule if rule is not None and subtree.is_native(data.order, rule) else None
 
 
 def _summed(bins: Bins, search: Searcher) -> list[Group]:

@@ -1,7 +1,8 @@
 """Nodes with few rows grow all that is below them by themselves, in one call for all such nodes.
 
 What a level costs besides its rows (its calls, its arrays of results) would be most of the time
-near the leaves, where there are many levels of few rows.
+near the leaves, where there are many levels of few rows. They wait until the levels are done, so
+that many tasks share the processors, or one launch does it all.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import draws
+from vtree import arrays, draws
 from vtree.binning import Bins
 from vtree.grown import Grown, appended, blank
 from vtree.routing import Data
@@ -24,6 +25,9 @@ FEW = 1_024
 # With a share of the features drawn, histograms of all of them cost more than they save; the limit
 # is what a task's columns may take of the cache.
 FEW_DRAWN = 1 << 17
+# Elsewhere a node has a block of threads to itself, in whose memory its rows have to fit. From the
+# roofline of the design: no device has measured it yet.
+FEW_ON_DEVICE = 1_024
 # So many rows in all nodes cost less than the calls of a level.
 FEW_IN_ALL = 1 << 13
 
@@ -55,13 +59,16 @@ def rule_of(
     )
 
 
-def which_alone(grown: Grown, frontier: Integers, rule: Rule, n_features: int) -> NDArray[np.bool_]:
+def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
+    if not arrays.on_host(data.order):
+        few: NDArray[np.bool_] = n_rows <= FEW_ON_DEVICE
+        return few
     if n_rows.sum() <= FEW_IN_ALL:
         return np.ones(n_rows.shape, dtype=np.bool_)
-    drawn = rule.raw or 3 * rule.max_features <= n_features
-    few: NDArray[np.bool_] = n_rows <= (FEW_DRAWN if drawn else FEW)
+    drawn = rule.raw or 3 * rule.max_features <= data.bins.n_bins.size
+    few = n_rows <= (FEW_DRAWN if drawn else FEW)
     return few
 
 

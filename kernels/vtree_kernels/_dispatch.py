@@ -59,9 +59,16 @@ class Kernel(Generic[P, Result]):
         implementation = self.reference if twin is None else self.twin(twin)
         return implementation(*args, **kwargs)
 
-    def is_native(self, array: Any) -> bool:
-        """Tell whether a native twin would take a call with this array."""
-        return self._twin_for(array) is not None
+    def is_native(self, array: Any, *asked: Any) -> bool:
+        """Tell whether a native twin would take a call with this array.
+
+        asked : what else it turns on, if the twin's module has a function `takes(array, *asked)`
+        """
+        name = self._twin_for(array)
+        if name is None or not asked:
+            return name is not None
+        module = importlib.import_module(str(self._modules[name]))
+        return not hasattr(module, "takes") or bool(module.takes(array, *asked))
 
     def _twin_for(self, array: Any) -> str | None:
         if _mode.get() == "reference":

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels import kernels, threads
 from vtree_kernels.joint import joint
 from vtree_kernels.scan import Layout
@@ -61,6 +62,20 @@ def test_the_twin_and_every_library_agree(name: str, one_hot: bool, xp: Namespac
             with kernels("reference"):
                 found = joint(xp.asarray(hist), xp.asarray(total), *given)
             _assert_same([xp.to_numpy(own) for own in found], expected)
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+@pytest.mark.parametrize("name", [*CASES, "more codes than threads"])
+def test_cuda_agrees(name: str, one_hot: bool, cuda: str | int) -> None:
+    wide = {"n_nodes": 2, "weighted": True, "outputs": 1, "missing": 0.1, "n_codes": 300}
+    case = {"n_features": 3, "n_codes": 7} | CASES.get(name, wide)
+    hist, total, layout = _level(**case)
+    every = np.arange(hist.shape[0])
+    half = every.size // 2
+    for pairs in ((every, every), (every[:half], every[half : 2 * half][::-1])):
+        given = (*pairs, 3.0, one_hot, layout)
+        found = joint.twin("cuda")(on_device(hist), on_device(total), *given)
+        _assert_same([to_host(own) for own in found], joint.reference(hist, total, *given))
 
 
 def _assert_same(found: Any, expected: Any) -> None:

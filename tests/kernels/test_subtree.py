@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
+from tests.cuda_host.emulation import on_device, to_host
 from tests.nodes import totals
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
@@ -133,6 +134,27 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
     monkeypatch.setattr(cpu, "LEAST", 20)
     with threads(4):
         _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
+def _cuda_subtree(arguments: tuple[Any, ...]) -> Subtrees:
+    """Call the twin for CUDA with the rows, the codes and the statistics on the device."""
+    rows, nodes, table, statistics, rule = arguments
+    there = table._replace(
+        codes=tuple(map(on_device, table.codes)), values=on_device(table.values)
+    )
+    found = subtree.twin("cuda")(on_device(rows), nodes, there, on_device(statistics), rule)
+    return found._replace(rows=to_host(found.rows))
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_cuda_agrees(kind: str, flavour: str, cuda: str | int) -> None:
+    criterion = "squared_error" if "targets" in kind else "gini"
+    given = dict(FLAVOURS[flavour])
+    if "targets" not in kind:
+        given.pop("unknown", None)
+    arguments = _arguments(kind, criterion, **given)
+    _assert_same(_cuda_subtree(arguments), subtree.reference(*arguments))
 
 
 def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:

@@ -1,7 +1,7 @@
 // `histogram` on CUDA: the statistics of each (node, feature, code).
 //
 // Macros: CODE the type of codes; WORDS 1 where rows of codes are aligned to words; WIDTH features
-// side by side, 32, 16 or 8; COUNTED, WEIGHTED 0 or 1; OUTPUTS labels and SUMS sums of a row;
+// side by side, 32, 16 or 8; COUNTED, WEIGHTED 0 or 1; LABELS labels and SUMS sums of a row;
 // CELL the type of hist, int or long long.
 //
 // Lanes of a warp, for codes of one byte and WIDTH 32; a lane reads one word, four codes:
@@ -20,14 +20,7 @@
 #define COPIES (32 / WIDTH)
 #define ROWS (32 / LANES)         // of a warp's step
 
-typedef unsigned int word;
-typedef unsigned long long wide;
-
-struct Row {
-    int label[OUTPUTS + 1];
-    wide weight;
-    wide sums[SUMS + 1];
-};
+#include "histogram/cuda.cuh"
 
 // Calls add(row, column, feature, code) for the rows of positions begin … end, a warp's share.
 template <class Add>
@@ -45,12 +38,7 @@ __device__ __forceinline__ void walk(
 #if WORDS
         const word four = feature < n_features ? *reinterpret_cast<const word *>(own) : 0;
 #endif
-        Row values;
-        for (int o = 0; o < OUTPUTS; o++) values.label[o] = label[row * OUTPUTS + o];
-#if WEIGHTED
-        values.weight = weight[row];
-#endif
-        for (int j = 0; j < SUMS; j++) values.sums[j] = sums[row * SUMS + j];
+        const Row values = row_of(label, weight, sums, row);
 #pragma unroll
         for (int step = 0; step < PER_WORD; step++) {
             const int part = (step + place) % PER_WORD;
@@ -63,20 +51,6 @@ __device__ __forceinline__ void walk(
             add(values, column + part, feature + part, (int)code);
         }
     }
-}
-
-__device__ __forceinline__ void add_wide(word *low, wide value) {
-    // Two native adds with carry; shared memory has no native add of 64 bits.
-    const word part = (word)value;
-    const word before = atomicAdd(low, part);
-    const word high = (word)(value >> 32) + (before + part < part ? 1u : 0u);
-    if (high) atomicAdd(low + 32, high);
-}
-
-__device__ __forceinline__ void add_cell(int *cell, wide value) { atomicAdd(cell, (int)value); }
-
-__device__ __forceinline__ void add_cell(long long *cell, wide value) {
-    atomicAdd(reinterpret_cast<wide *>(cell), value);
 }
 
 // Planes of 32 bits come first: the count and, unless rows are weighted, the classes.
@@ -109,13 +83,13 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
              if (COUNTED && first == 0) atomicAdd(cell, 1u);
 #if WEIGHTED
              if (first <= 1 && 1 < last)
-                 add_wide(cell + (words_before(1, units) - skipped) * 32, row.weight);
+                 add_wide(cell + (words_before(1, units) - skipped) * 32, 32, row.weight);
 #endif
-             for (int o = 0; o < OUTPUTS; o++) {
+             for (int o = 0; o < LABELS; o++) {
                  if (row.label[o] < first || row.label[o] >= last) continue;
                  word *own = cell + (words_before(row.label[o], units) - skipped) * 32;
 #if WEIGHTED
-                 add_wide(own, row.weight);
+                 add_wide(own, 32, row.weight);
 #else
                  atomicAdd(own, 1u);
 #endif
@@ -123,7 +97,8 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
              for (int j = 0; j < SUMS; j++) {
                  const int plane = n_statistics - SUMS + j;
                  if (plane >= first && plane < last)
-                     add_wide(cell + (words_before(plane, units) - skipped) * 32, row.sums[j]);
+                     add_wide(cell + (words_before(plane, units) - skipped) * 32, 32,
+                              row.sums[j]);
              }
          });
     __syncthreads();
@@ -155,12 +130,8 @@ extern "C" __global__ void __launch_bounds__(256) direct(
     const long long node = task[0];
     walk(codes, pitch, rows, label, weight, sums, task[1], task[2], 0, 1, blockIdx.y * WIDTH,
          n_features, [&](const Row &row, int column, int feature, int code) {
-             CELL *cell = hist + ((node * n_features + feature) * n_codes + code) * n_statistics;
-             if (COUNTED) add_cell(cell, 1);
-             const wide each = WEIGHTED ? row.weight : 1;
-             if (WEIGHTED) add_cell(cell + 1, each);
-             for (int o = 0; o < OUTPUTS; o++) add_cell(cell + row.label[o], each);
-             for (int j = 0; j < SUMS; j++) add_cell(cell + n_statistics - SUMS + j, row.sums[j]);
+             const long long place = (node * n_features + feature) * n_codes + code;
+             add_row(hist + place * n_statistics, n_statistics, row);
          });
 }
 

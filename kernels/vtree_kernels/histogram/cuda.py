@@ -26,8 +26,8 @@ BLOCKS_PER_PROCESSOR = 3  # tiles of one count that a processor's shared memory 
 SMALL_CHUNK = 1024  # rows of one warp in `direct`
 MOST_PASSES = 6  # over the rows, for statistics that one tile cannot hold; then `direct` is faster
 
-_COUNTS: dict[str, Any] = {"COUNTED": 0, "WEIGHTED": 0, "OUTPUTS": 1, "SUMS": 0, "CELL": "int"}
-_SUMS: dict[str, Any] = {"COUNTED": 1, "WEIGHTED": 0, "OUTPUTS": 0, "SUMS": 1, "CELL": "long long"}
+_COUNTS: dict[str, Any] = {"COUNTED": 0, "WEIGHTED": 0, "LABELS": 1, "SUMS": 0, "CELL": "int"}
+_SUMS: dict[str, Any] = {"COUNTED": 1, "WEIGHTED": 0, "LABELS": 0, "SUMS": 1, "CELL": "long long"}
 _BYTES = {"CODE": "unsigned char", "WORDS": 1, "WIDTH": 32}
 _SHORTS = {"CODE": "unsigned short", "WORDS": 1, "WIDTH": 16}
 VARIANTS = (
@@ -35,7 +35,7 @@ VARIANTS = (
     _COUNTS | _SHORTS,
     _SUMS | _BYTES,
     _SUMS | {"CODE": "unsigned char", "WORDS": 0, "WIDTH": 8},
-    _SUMS | _BYTES | {"WEIGHTED": 1, "OUTPUTS": 3, "SUMS": 0},
+    _SUMS | _BYTES | {"WEIGHTED": 1, "LABELS": 3, "SUMS": 0},
     _SUMS | _SHORTS | {"WEIGHTED": 1, "SUMS": 2},
 )
 
@@ -106,7 +106,7 @@ def histogram(
         WIDTH=tiles.width,
         COUNTED=int(counted),
         WEIGHTED=int(weight is not None),
-        OUTPUTS=label.shape[1],
+        LABELS=label.shape[1],
         SUMS=sums.shape[1],
         CELL=c_type(hist.dtype),
     )

@@ -53,7 +53,6 @@ def scan(
     small = n_statistics <= _SMALL
     kernels = _program.on(here, prelude, **macros(layout, c_type(hist.dtype)))
     found = here.empty((n_nodes, n_features, 4 + n_statistics), np.int64)
-    numbers = np.asarray([*layout[:5], layout.implied], dtype=np.int32)
     pairs = n_nodes * n_features
     if pairs:
         kernels.launch(
@@ -68,13 +67,7 @@ def scan(
             np.int64(pairs),
             np.int32(n_features),
             np.int32(n_codes),
-            here.upload(numbers),
-            np.float64(layout.center),
-            np.float64(layout.scale),
-            here.upload(np.asarray(layout.unit, dtype=np.float64)),
-            np.float64(layout.shrink),
-            np.float64(layout.clip),
-            np.int32(layout.confined),
+            *packed(here, layout),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
             np.int32(32 if small else width),
@@ -90,6 +83,16 @@ def macros(layout: Layout, cell: str) -> dict[str, object]:
         return {"CELL": cell, "SMALL": 0}
     fields = dict(zip(_FIELDS, (*layout[:5], layout.implied), strict=True))
     return {"CELL": cell, "SMALL": 1, **fields}
+
+
+def packed(here: Device, layout: Layout) -> tuple[Any, Any]:
+    """Return the integers and the numbers of a layout on the device, as `layout_of` takes them."""
+    integers = [*layout[:5], layout.implied, int(layout.confined)]
+    numbers = [layout.center, layout.scale, layout.shrink, layout.clip, *layout.unit]
+    return (
+        here.upload(np.asarray(integers, dtype=np.int32)),
+        here.upload(np.asarray(numbers, dtype=np.float64)),
+    )
 
 
 def _columns(here: Device, n_statistics: int) -> int:

@@ -21,13 +21,17 @@ rule.raw, a feature's only threshold is drawn between its extremes in table.valu
 way that follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and
 its number.
 
-Returns `Subtrees` of M >= L nodes, the L given ones first, children next to each other.
+Returns `Subtrees` of M >= L nodes, the L given ones first, children next to each other. The twin
+for CUDA returns them on the host, all but the rows. It takes the rules whose gain has a form in C:
+`subtree.is_native(rows, rule)` tells.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.subtree import reference
 from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
 
-subtree = Kernel(reference.subtree, cpu="vtree_kernels.subtree.cpu")
+subtree = Kernel(
+    reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
+)
 
 __all__ = ["Rule", "Starts", "Statistics", "Subtrees", "Table", "subtree"]

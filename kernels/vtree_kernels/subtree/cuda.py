@@ -1,0 +1,272 @@
+"""`subtree` on CUDA: a block a given node; what all of them made comes to the host in one copy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels._cuda import Device, Program, Variant, blocks_for, c_type, device_of, numpy_dtype
+from vtree_kernels._translate import TranslationError, c_gain
+from vtree_kernels.scan.cuda import macros, packed
+from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
+
+MOST_WARPS = 8  # of a block, which looks at as many features at a time
+BLOCKS_PER_PROCESSOR = 8  # where each has cells of its own in global memory
+MARGIN = 2_048  # bytes of shared memory for what the kernel declares itself
+SHARE = 4  # of the free memory that the nodes of one launch may take
+
+# None without a criterion: tests/kernels/test_subtree.py compiles them.
+VARIANTS: tuple[dict[str, object], ...] = ()
+
+_program = Program("subtree")
+
+_NODE = np.dtype(
+    [
+        *((name, np.int32) for name in ("parent", "first_child", "start", "stop", "depth")),
+        *((name, np.int32) for name in ("feature", "bin", "next", "missing", "missing_left")),
+        *(("gain", np.float64), ("threshold", np.float64), ("key", np.uint64)),
+    ]
+)
+_WORDS = _NODE.itemsize // 8
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("feature", "bin", "next"), np.int32),
+    "missing_left": np.bool_,
+}
+
+
+def takes(rows: Any, rule: Rule) -> bool:
+    """Tell whether there is a kernel for a rule: its gain has a form in C, its statistics fit."""
+    try:
+        c_gain(rule.gain)
+    except TranslationError:
+        return False
+    return _warps(device_of(rows), rule, n_features=1) > 0
+
+
+class _Place(NamedTuple):
+    """How a block's shared memory is used."""
+
+    warps: int
+    width: int  # columns of the scan
+    most_codes: int  # of a feature
+    cells_shared: bool
+    copied: bool
+    shared: int  # bytes
+    item: np.dtype[Any]
+
+
+def _whole(n_bytes: int) -> int:
+    return -(-n_bytes // 8) * 8
+
+
+def _scan_bytes(rule: Rule, width: int) -> int:
+    """Return the shared memory of a warp for its scan and what it finds."""
+    n_statistics = rule.layout.n_statistics
+    small = macros(rule.layout, "int")["SMALL"]
+    return 8 * (4 + n_statistics) + (0 if small else 8 * n_statistics * (width + 3))
+
+
+def _warps(here: Device, rule: Rule, n_features: int) -> int:
+    """Return how many warps of a block have room for a scan of one column, a power of two."""
+    warps = MOST_WARPS
+    while warps > max(1, min(rule.max_features, n_features)):
+        warps //= 2
+    while warps and (warps + 1) * _scan_bytes(rule, 1) > here.shared_bytes - MARGIN:
+        warps //= 2
+    return warps
+
+
+def _place(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> _Place:
+    n_features, layout = table.n_codes.size, rule.layout
+    warps, room = _warps(here, rule, n_features), here.shared_bytes - MARGIN
+    width = 32
+    while width > 1 and 2 * (warps + 1) * _scan_bytes(rule, width) > room:
+        width //= 2
+    used = (warps + 1) * _scan_bytes(rule, width)
+    most_codes = 3 if rule.raw else int(table.n_codes.max(initial=1))
+    cells = _whole(warps * most_codes * layout.n_stored * (4 if layout.implied else 8))
+    cells_shared = used + cells <= room
+    used += cells * cells_shared
+    sources = (table.values,) if rule.raw else table.codes
+    item = np.result_type(*(numpy_dtype(source.dtype) for source in sources))
+    counts = own.label.shape[1], int(own.weight is not None), own.sums.shape[1]
+    rows = 8 * (counts[1] + counts[2]) * most_rows + 2 * _whole(4 * most_rows)
+    rows += _whole(4 * counts[0] * most_rows) + _whole(item.itemsize * n_features * most_rows)
+    copied = used + rows <= room
+    return _Place(warps, width, most_codes, cells_shared, copied, used + rows * copied, item)
+
+
+def _variant(here: Device, place: _Place, own: Statistics, rule: Rule, n_features: int) -> Variant:
+    counted = rule.layout.implied == 0
+    return _program.on(
+        here,
+        c_gain(rule.gain),
+        **macros(rule.layout, "long long" if counted else "int"),
+        THREADS=32 * place.warps,
+        ITEM=c_type(place.item),
+        RAW=int(rule.raw),
+        DRAWN=int(rule.max_features < n_features),
+        COPIED=int(place.copied),
+        CELLS_SHARED=int(place.cells_shared),
+        COUNTED=int(counted),
+        WEIGHTED=int(own.weight is not None),
+        LABELS=own.label.shape[1],
+        SUMS=own.sums.shape[1],
+    )
+
+
+def _sources(here: Device, table: Table, raw: bool) -> NDArray[np.int64]:
+    """Return where each feature begins, and the bytes from row to row and of an item, (F, 3)."""
+    where = np.zeros((table.n_codes.size, 3), dtype=np.int64)
+    sources = list(zip(table.codes, table.features, strict=True))
+    if raw:
+        sources = [(table.values, np.arange(table.n_codes.size))]
+    for array, features in sources:
+        size = numpy_dtype(array.dtype).itemsize
+        pitch, step = here.strides(array)
+        where[features, 0] = here.address(array) + np.arange(features.size) * step * size
+        where[features, 1:] = pitch * size, size
+    return where
+
+
+def _given(nodes: Starts) -> NDArray[np.int64]:
+    """Return the given nodes as the kernel keeps nodes, (L, 8 + S)."""
+    head = np.zeros(nodes.key.size, dtype=_NODE)
+    for name in ("start", "stop", "depth", "key"):
+        head[name] = getattr(nodes, name)
+    for name in ("parent", "first_child", "feature"):
+        head[name] = -1
+    head["gain"] = -np.inf
+    return np.concatenate([head.view(np.int64).reshape(-1, _WORDS), nodes.total], axis=1)
+
+
+def _most_nodes(nodes: Starts, rule: Rule) -> NDArray[np.int64]:
+    """Return how many nodes there can be below and including each given one."""
+    leaves = np.maximum((nodes.stop - nodes.start) // max(1, rule.limits.min_rows), 1)
+    if rule.max_depth >= 0:
+        leaves = np.minimum(leaves, 1 << np.clip(rule.max_depth - nodes.depth, 0, 40))
+    most: NDArray[np.int64] = 2 * leaves - 1
+    return most
+
+
+def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule: Rule) -> Subtrees:
+    """Return the nodes and all below them; see the package for the contract."""
+    here = device_of(rows)
+    n_rows, rows = rows.shape[0], here.contiguous(rows)
+    moved = here.empty(n_rows, np.int32)
+    own = Statistics(*(None if each is None else here.contiguous(each) for each in statistics))
+    most_rows = int((nodes.stop - nodes.start).max(initial=0))
+    place = _place(here, most_rows, table, own, rule)
+    kernels = _variant(here, place, own, rule, table.n_codes.size)
+    kernels.launch("copy", blocks_for(n_rows, 256), 256, rows, np.int64(n_rows), moved)
+    room = _most_nodes(nodes, rule)
+    bytes_before = np.cumsum(room) * (_WORDS + nodes.total.shape[1]) * 8
+    parts, first = [], 0
+    while first < room.size:  # once, but where memory is scarce
+        spent = bytes_before[first - 1] if first else 0
+        limit = spent + here.free_bytes() // SHARE
+        last = max(first + 1, int(np.searchsorted(bytes_before, limit, side="right")))
+        some = Starts(*(field[first:last] for field in nodes))
+        parts.append(_grown(here, kernels, place, moved, some, table, own, rule))
+        first = last
+    return _unpacked(moved, parts, nodes)
+
+
+def _grown(
+    here: Device,
+    kernels: Variant,
+    place: _Place,
+    moved: Any,
+    nodes: Starts,
+    table: Table,
+    own: Statistics,
+    rule: Rule,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (nodes (M, 8 + S), how many were made below each given one (L,))."""
+    n_given, n_features, layout = nodes.key.size, table.n_codes.size, rule.layout
+    given = _given(nodes)
+    most = _most_nodes(nodes, rule)
+    room = here.upload(np.cumsum(most) - most)
+    made = here.empty((int(most.sum()), given.shape[1]), np.int64)
+    counts = here.empty(n_given, np.int64)
+    nothing = here.empty(0, np.int64)
+    blocks, cells = n_given, nothing
+    if not place.cells_shared:
+        blocks = min(n_given, here.processors * BLOCKS_PER_PROCESSOR)
+        wanted = blocks * place.warps * place.most_codes * layout.n_stored
+        cells = here.empty(wanted, np.int32 if layout.implied else np.int64)
+    elif layout.implied:
+        cells = here.empty(0, np.int32)
+    least = max(1, rule.limits.min_rows)
+    identity = own.identity
+    kernels.launch(
+        "grow",
+        blocks,
+        32 * place.warps,
+        here.upload(given),
+        room,
+        np.int32(n_given),
+        moved,
+        here.empty(0 if place.copied else moved.shape[0], np.int32),
+        here.upload(_sources(here, table, rule.raw)),
+        here.upload(table.n_codes.astype(np.int32)),
+        np.int32(n_features),
+        np.int32(place.most_codes),
+        np.int32(int((nodes.stop - nodes.start).max(initial=0))),
+        own.label,
+        nothing if own.weight is None else own.weight,
+        own.sums,
+        here.empty(0, np.float64) if identity is None else identity,
+        np.int32(-1 if identity is None else identity.shape[1]),
+        *packed(here, layout),
+        np.int64(least),
+        np.float64(rule.limits.min_weight),
+        np.int32(place.width),
+        np.int32(rule.max_depth),
+        np.int32(min(max(rule.min_rows_split, 2 * least), 2**31 - 1)),
+        np.float64(rule.min_gain),
+        here.upload(np.empty(0) if rule.costs is None else rule.costs),
+        np.int32(rule.costs is not None),
+        np.int32(rule.max_features),
+        rule.order_state,
+        rule.cut_state,
+        cells,
+        made,
+        counts,
+        shared=place.shared,
+    )
+    new = here.download(counts) - 1
+    before = np.concatenate([[0], np.cumsum(new)])
+    out = here.empty((n_given + int(before[-1]), given.shape[1]), np.int64)
+    own_words = np.int32(given.shape[1])
+    kernels.launch("gather", n_given, 256, made, room, here.upload(before), own_words, out)
+    return here.download(out), new
+
+
+def _unpacked(
+    moved: Any, parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]], nodes: Starts
+) -> Subtrees:
+    """Return the nodes of all parts, the given ones first, with numbers among all of them."""
+    n_given = nodes.key.size
+    new = np.concatenate([np.empty(0, dtype=np.int64), *(made for _, made in parts)])
+    empty = np.empty((0, _WORDS + nodes.total.shape[1]), dtype=np.int64)
+    heads = [found[: made.size] for found, made in parts]
+    tails = [found[made.size :] for found, made in parts]
+    found = np.ascontiguousarray(np.concatenate([empty, *heads, *tails]))
+    node = np.ascontiguousarray(found[:, :_WORDS]).view(_NODE).reshape(-1)
+    owner = np.concatenate([np.arange(n_given), np.repeat(np.arange(n_given), new)])
+    before = (n_given + np.cumsum(new) - new - 1)[owner]
+
+    def placed(number: NDArray[np.int32]) -> NDArray[np.int64]:
+        return np.where(number > 0, before + number, np.where(number == 0, owner, -1))
+
+    fields: dict[str, Any] = {
+        name: node[name].astype(_KINDS.get(name, node[name].dtype))
+        for name in ("feature", "bin", "next", "gain", "missing_left", "threshold", "key")
+    }
+    for name in ("start", "stop", "depth", "missing"):
+        fields[name] = node[name].astype(np.int64)
+    fields |= {"parent": placed(node["parent"]), "first_child": placed(node["first_child"])}
+    return Subtrees(rows=moved, total=found[:, _WORDS:], **fields)
