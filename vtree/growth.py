@@ -39,6 +39,7 @@ from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
 from vtree.subtrees import rule_of, which_alone, with_subtrees
 from vtree.targets import Targets
+from vtree_kernels.search import search as rows_search
 from vtree_kernels.subtree import Rule, subtree
 
 Integers = NDArray[np.int64]
@@ -46,6 +47,9 @@ Integers = NDArray[np.int64]
 
 # Measured from 64 to 512: below, histograms of 257 codes cost more than all else in a node.
 FEW_ROWS = 256
+# How many times as many rows are few on a device, where all features of a node are searched at once
+# and to store histograms takes their time from memory. From the roofline, not measured yet.
+MORE_ROWS = 32
 
 
 class Stops(NamedTuple):
@@ -190,8 +194,7 @@ def _search(
     grown: Grown, wanted: Integers, kept: _Kept | None, data: Data, plan: Plan
 ) -> tuple[Splits, Integers, _Kept | None]:
     """Return (splits, the nodes they belong to, histograms to derive their children's from)."""
-    # On a device launches cost more than cells.
-    few = (grown.total[wanted, 0] <= plan.few_rows) & arrays.on_host(data.order)
+    few = _few_rows(grown, wanted, data, plan)
     if few.all():
         return _search_in_slices(grown, wanted, data, plan, few_rows=True), wanted, None
     if few.any():
@@ -199,6 +202,16 @@ def _search(
         rest = _search_in_slices(grown, wanted[few], data, plan, few_rows=True)
         return joined_splits([many, rest]), np.concatenate([nodes, wanted[few]]), left
     return _search_together(grown, wanted, kept, data, plan)
+
+
+def _few_rows(grown: Grown, wanted: Integers, data: Data, plan: Plan) -> NDArray[np.bool_]:
+    """Return which nodes are searched without their histograms."""
+    n_rows = grown.total[wanted, 0]
+    if arrays.on_host(data.order):
+        return np.asarray(n_rows <= plan.few_rows)
+    # There a launch for some of the nodes costs more than the cells of these.
+    few = rows_search.is_native(data.order) and (n_rows <= MORE_ROWS * plan.few_rows).all()
+    return np.full(n_rows.shape, few, dtype=np.bool_)
 
 
 def _search_together(

@@ -62,14 +62,13 @@ def rule_of(
 def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
-    if not arrays.on_host(data.order):
-        few: NDArray[np.bool_] = n_rows <= FEW_ON_DEVICE
-        return few
-    if n_rows.sum() <= FEW_IN_ALL:
-        return np.ones(n_rows.shape, dtype=np.bool_)
     drawn = rule.raw or 3 * rule.max_features <= data.bins.n_bins.size
-    few = n_rows <= (FEW_DRAWN if drawn else FEW)
-    return few
+    most = FEW_DRAWN if drawn else FEW
+    if not arrays.on_host(data.order):
+        most = FEW_ON_DEVICE
+    elif n_rows.sum() <= FEW_IN_ALL:
+        most = FEW_IN_ALL
+    return np.asarray(n_rows <= most)
 
 
 def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[Grown, Data]:

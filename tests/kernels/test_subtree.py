@@ -139,9 +139,7 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
 def _cuda_subtree(arguments: tuple[Any, ...]) -> Subtrees:
     """Call the twin for CUDA with the rows, the codes and the statistics on the device."""
     rows, nodes, table, statistics, rule = arguments
-    there = table._replace(
-        codes=tuple(map(on_device, table.codes)), values=on_device(table.values)
-    )
+    there = table._replace(codes=tuple(map(on_device, table.codes)), values=on_device(table.values))
     found = subtree.twin("cuda")(on_device(rows), nodes, there, on_device(statistics), rule)
     return found._replace(rows=to_host(found.rows))
 

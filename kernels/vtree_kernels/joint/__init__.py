@@ -19,8 +19,6 @@ rows on both sides, for way 1 of features without missing rows, and at code 0 un
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.joint import reference
 
-joint = Kernel(
-    reference.joint, cpu="vtree_kernels.joint.cpu", cuda="vtree_kernels.joint.cuda"
-)
+joint = Kernel(reference.joint, cpu="vtree_kernels.joint.cpu", cuda="vtree_kernels.joint.cuda")
 
 __all__ = ["joint"]

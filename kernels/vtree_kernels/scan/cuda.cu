@@ -20,8 +20,9 @@ extern "C" __global__ void __launch_bounds__(128) scan(
 #else
     extern __shared__ long long columns[];
 #endif
-    const long long words = statistics_of(layout), stored = words - layout.implied;
-    scan_cells(hist + pair * n_codes * stored, total + node * words, n_codes, allowed[pair],
+    const int words = statistics_of(layout), stored = words - layout.implied;
+    const Cells cells = {hist + pair * n_codes * stored, stored};
+    scan_cells(cells, total + node * words, n_codes, allowed[pair],
                directed ? monotone[feature] : 0, layout, {min_rows, min_weight, width}, columns,
                found + pair * (4 + words));
 }

@@ -55,10 +55,20 @@ struct Side {
 };
 #endif
 
-__device__ __forceinline__ long long rows_of(const CELL *cell, const Layout &layout) {
-    if (!layout.implied) return cell[0];
+// Cells of one (node, feature) that lie side by side; others have the same form.
+struct Cells {
+    const CELL *first;
+    int planes;
+    __device__ __forceinline__ long long operator()(int code, int plane) const {
+        return first[(long long)code * planes + plane];
+    }
+};
+
+template <class Any>
+__device__ __forceinline__ long long rows_of(const Any &cells, int code, const Layout &layout) {
+    if (!layout.implied) return cells(code, 0);
     long long rows = 0;
-    for (int c = 0; c < layout.classes; c++) rows += cell[c];
+    for (int c = 0; c < layout.classes; c++) rows += cells(code, c);
     return rows;
 }
 
@@ -118,8 +128,9 @@ struct Terms {
 //
 // only: the code of the only candidate, 0 for any; direction: of a monotone constraint, 0 for none;
 // columns: unless SMALL, room for width + 3 columns of S words in shared memory, a warp's own.
+template <class Any>
 __device__ __forceinline__ void scan_cells(
-    const CELL *cells, const long long *total, int n_codes, int only, int direction,
+    const Any &cells, const long long *total, int n_codes, int only, int direction,
     const Layout &layout, const Terms &terms, long long *columns, long long *out) {
     const int lane = threadIdx.x % 32, width = terms.width;
 #if SMALL
@@ -134,11 +145,11 @@ __device__ __forceinline__ void scan_cells(
 #define HERE(s) tile[(s) * width + lane]
 #define OWN(s) ((s) % 32 == lane)
 #endif
-    const int implied = layout.implied, stored = N_STATISTICS - implied;
+    const int implied = layout.implied;
     for (int s = 0; s < N_STATISTICS; s++) {
         if (!OWN(s)) continue;
         carry[s] = 0;
-        missing[s] = s < implied ? rows_of(cells, layout) : cells[s - implied];
+        missing[s] = s < implied ? rows_of(cells, 0, layout) : cells(0, s - implied);
         whole[s] = total[s];
 #if SMALL
         chosen[0][s] = chosen[1][s] = 0;
@@ -151,11 +162,10 @@ __device__ __forceinline__ void scan_cells(
     for (int before = 0; before < n_codes - 1; before += width) {
         const int code = before + 1 + lane;
         const bool inside = lane < width && code < n_codes;
-        const CELL *cell = cells + (long long)code * stored;
-        const bool some = inside && rows_of(cell, layout) > 0;
+        const bool some = inside && rows_of(cells, code, layout) > 0;
         filled += __popc(__ballot_sync(EVERY_LANE, some));
         for (int s = implied; s < N_STATISTICS; s++) {
-            const long long value = sum_up_to(inside ? cell[s - implied] : 0, lane) + carry[s];
+            const long long value = sum_up_to(inside ? cells(code, s - implied) : 0, lane) + carry[s];
             const long long last = __shfl_sync(EVERY_LANE, value, 31);
             if (OWN(s)) carry[s] = last;
             if (lane < width) HERE(s) = value;
@@ -203,8 +213,7 @@ __device__ __forceinline__ void scan_cells(
     int next = 0;
     for (int before = bin; before < n_codes - 1 && !next; before += 32) {
         const int code = before + 1 + lane;
-        const bool some =
-            code < n_codes && rows_of(cells + (long long)code * stored, layout) > 0;
+        const bool some = code < n_codes && rows_of(cells, code, layout) > 0;
         const unsigned int later = __ballot_sync(EVERY_LANE, some);
         if (later) next = before + __ffs(later);
     }
@@ -221,10 +230,8 @@ __device__ __forceinline__ void scan_cells(
 #else
     for (int s = lane; s < N_STATISTICS; s += 32) {
         long long value = 0;
-        for (int code = 1 - way; code <= bin; code++) {
-            const CELL *cell = cells + (long long)code * stored;
-            value += s < implied ? rows_of(cell, layout) : cell[s - implied];
-        }
+        for (int code = 1 - way; code <= bin; code++)
+            value += s < implied ? rows_of(cells, code, layout) : cells(code, s - implied);
         out[4 + s] = value;
     }
 #endif

@@ -74,7 +74,7 @@ def scan(
             found,
             shared=0 if small else n_statistics * (width + 3) * 8,
         )
-    return _unpacked(here.download(found))
+    return unpacked(here.download(found))
 
 
 def macros(layout: Layout, cell: str) -> dict[str, object]:
@@ -100,7 +100,7 @@ def _columns(here: Device, n_statistics: int) -> int:
     return max(0, min(32, here.shared_bytes // (8 * n_statistics) - 3))
 
 
-def _unpacked(found: NDArray[np.int64]) -> Best:
+def unpacked(found: NDArray[np.int64]) -> Best:
     """Return the fields of the kernel's words (L, G, 4 + S)."""
     return Best(
         gain=np.ascontiguousarray(found[..., 0]).view(np.float64),

@@ -13,6 +13,6 @@ than all the rest.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.search import reference
 
-search = Kernel(reference.search, cpu="vtree_kernels.search.cpu")
+search = Kernel(reference.search, cpu="vtree_kernels.search.cpu", cuda="vtree_kernels.search.cuda")
 
 __all__ = ["search"]

@@ -27,6 +27,6 @@ __device__ __forceinline__ void search_rows(
         add_row(cells + place, stored, row_of(of.label, of.weight, of.sums, row));
     }
     __syncwarp();
-    scan_cells(cells, total, n_codes, only, direction, layout, terms, columns, out);
+    scan_cells(Cells{cells, stored}, total, n_codes, only, direction, layout, terms, columns, out);
     __syncwarp();
 }

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from vtree_kernels._cuda import Device, Program, Variant, blocks_for, c_type, device_of, numpy_dtype
 from vtree_kernels._translate import TranslationError, c_gain
 from vtree_kernels.scan.cuda import macros, packed
+from vtree_kernels.search.cuda import MOST_WARPS, Place, added, place
 from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
 
-MOST_WARPS = 8  # of a block, which looks at as many features at a time
 BLOCKS_PER_PROCESSOR = 8  # where each has cells of its own in global memory
 MARGIN = 2_048  # bytes of shared memory for what the kernel declares itself
 SHARE = 4  # of the free memory that the nodes of one launch may take
@@ -42,14 +42,14 @@ def takes(rows: Any, rule: Rule) -> bool:
         c_gain(rule.gain)
     except TranslationError:
         return False
-    return _warps(device_of(rows), rule, n_features=1) > 0
+    return _place(device_of(rows), rule, most_codes=0, n_features=1)[0].warps > 0
 
 
-class _Place(NamedTuple):
-    """How a block's shared memory is used."""
+class _Block(NamedTuple):
+    """A block, and how its shared memory is used."""
 
-    warps: int
-    width: int  # columns of the scan
+    warps: int  # 0: not one has room
+    width: int  # columns of a scan
     most_codes: int  # of a feature
     cells_shared: bool
     copied: bool
@@ -57,63 +57,61 @@ class _Place(NamedTuple):
     item: np.dtype[Any]
 
 
+def _place(here: Device, rule: Rule, most_codes: int, n_features: int) -> tuple[Place, int]:
+    """Return what the warps of a block need, and the bytes of shared memory that are left."""
+    wanted = MOST_WARPS
+    while wanted > max(1, min(rule.max_features, n_features)):
+        wanted //= 2
+    slot = 8 * (4 + rule.layout.n_statistics)
+    room = here.shared_bytes - MARGIN - (wanted + 1) * slot
+    own = place(room, rule.layout, most_codes, wanted)
+    if 2 * own.warps < wanted:
+        own = place(room, rule.layout, 0, wanted)  # the cells lie in global memory
+    return own, room - own.warps * (own.scan_bytes + own.cell_bytes)
+
+
 def _whole(n_bytes: int) -> int:
     return -(-n_bytes // 8) * 8
 
 
-def _scan_bytes(rule: Rule, width: int) -> int:
-    """Return the shared memory of a warp for its scan and what it finds."""
-    n_statistics = rule.layout.n_statistics
-    small = macros(rule.layout, "int")["SMALL"]
-    return 8 * (4 + n_statistics) + (0 if small else 8 * n_statistics * (width + 3))
-
-
-def _warps(here: Device, rule: Rule, n_features: int) -> int:
-    """Return how many warps of a block have room for a scan of one column, a power of two."""
-    warps = MOST_WARPS
-    while warps > max(1, min(rule.max_features, n_features)):
-        warps //= 2
-    while warps and (warps + 1) * _scan_bytes(rule, 1) > here.shared_bytes - MARGIN:
-        warps //= 2
-    return warps
-
-
-def _place(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> _Place:
-    n_features, layout = table.n_codes.size, rule.layout
-    warps, room = _warps(here, rule, n_features), here.shared_bytes - MARGIN
-    width = 32
-    while width > 1 and 2 * (warps + 1) * _scan_bytes(rule, width) > room:
-        width //= 2
-    used = (warps + 1) * _scan_bytes(rule, width)
+def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> _Block:
+    """Decide how a block works at given nodes of at most `most_rows` rows."""
+    n_features = table.n_codes.size
     most_codes = 3 if rule.raw else int(table.n_codes.max(initial=1))
-    cells = _whole(warps * most_codes * layout.n_stored * (4 if layout.implied else 8))
-    cells_shared = used + cells <= room
-    used += cells * cells_shared
+    found, left = _place(here, rule, most_codes, n_features)
     sources = (table.values,) if rule.raw else table.codes
     item = np.result_type(*(numpy_dtype(source.dtype) for source in sources))
-    counts = own.label.shape[1], int(own.weight is not None), own.sums.shape[1]
-    rows = 8 * (counts[1] + counts[2]) * most_rows + 2 * _whole(4 * most_rows)
-    rows += _whole(4 * counts[0] * most_rows) + _whole(item.itemsize * n_features * most_rows)
-    copied = used + rows <= room
-    return _Place(warps, width, most_codes, cells_shared, copied, used + rows * copied, item)
+    words = int(own.weight is not None) + own.sums.shape[1]
+    rows = 8 * words * most_rows + 2 * _whole(4 * most_rows)
+    rows += _whole(4 * own.label.shape[1] * most_rows)
+    rows += _whole(item.itemsize * n_features * most_rows)
+    shared = found.warps * (found.scan_bytes + found.cell_bytes)
+    shared += (found.warps + 1) * 8 * (4 + rule.layout.n_statistics)
+    copied = rows <= left
+    return _Block(
+        found.warps,
+        found.width,
+        most_codes,
+        found.cell_bytes > 0,
+        copied,
+        shared + rows * copied,
+        item,
+    )
 
 
-def _variant(here: Device, place: _Place, own: Statistics, rule: Rule, n_features: int) -> Variant:
+def _variant(here: Device, block: _Block, own: Statistics, rule: Rule, n_features: int) -> Variant:
     counted = rule.layout.implied == 0
     return _program.on(
         here,
         c_gain(rule.gain),
         **macros(rule.layout, "long long" if counted else "int"),
-        THREADS=32 * place.warps,
-        ITEM=c_type(place.item),
+        THREADS=32 * block.warps,
+        ITEM=c_type(block.item),
         RAW=int(rule.raw),
         DRAWN=int(rule.max_features < n_features),
-        COPIED=int(place.copied),
-        CELLS_SHARED=int(place.cells_shared),
-        COUNTED=int(counted),
-        WEIGHTED=int(own.weight is not None),
-        LABELS=own.label.shape[1],
-        SUMS=own.sums.shape[1],
+        COPIED=int(block.copied),
+        CELLS_SHARED=int(block.cells_shared),
+        **added(own.label, own.weight, own.sums, counted),
     )
 
 
@@ -158,8 +156,8 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
     moved = here.empty(n_rows, np.int32)
     own = Statistics(*(None if each is None else here.contiguous(each) for each in statistics))
     most_rows = int((nodes.stop - nodes.start).max(initial=0))
-    place = _place(here, most_rows, table, own, rule)
-    kernels = _variant(here, place, own, rule, table.n_codes.size)
+    block = _block(here, most_rows, table, own, rule)
+    kernels = _variant(here, block, own, rule, table.n_codes.size)
     kernels.launch("copy", blocks_for(n_rows, 256), 256, rows, np.int64(n_rows), moved)
     room = _most_nodes(nodes, rule)
     bytes_before = np.cumsum(room) * (_WORDS + nodes.total.shape[1]) * 8
@@ -169,7 +167,7 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
         limit = spent + here.free_bytes() // SHARE
         last = max(first + 1, int(np.searchsorted(bytes_before, limit, side="right")))
         some = Starts(*(field[first:last] for field in nodes))
-        parts.append(_grown(here, kernels, place, moved, some, table, own, rule))
+        parts.append(_grown(here, kernels, block, moved, some, table, own, rule))
         first = last
     return _unpacked(moved, parts, nodes)
 
@@ -177,7 +175,7 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
 def _grown(
     here: Device,
     kernels: Variant,
-    place: _Place,
+    block: _Block,
     moved: Any,
     nodes: Starts,
     table: Table,
@@ -193,9 +191,9 @@ def _grown(
     counts = here.empty(n_given, np.int64)
     nothing = here.empty(0, np.int64)
     blocks, cells = n_given, nothing
-    if not place.cells_shared:
+    if not block.cells_shared:
         blocks = min(n_given, here.processors * BLOCKS_PER_PROCESSOR)
-        wanted = blocks * place.warps * place.most_codes * layout.n_stored
+        wanted = blocks * block.warps * block.most_codes * layout.n_stored
         cells = here.empty(wanted, np.int32 if layout.implied else np.int64)
     elif layout.implied:
         cells = here.empty(0, np.int32)
@@ -204,16 +202,16 @@ def _grown(
     kernels.launch(
         "grow",
         blocks,
-        32 * place.warps,
+        32 * block.warps,
         here.upload(given),
         room,
         np.int32(n_given),
         moved,
-        here.empty(0 if place.copied else moved.shape[0], np.int32),
+        here.empty(0 if block.copied else moved.shape[0], np.int32),
         here.upload(_sources(here, table, rule.raw)),
         here.upload(table.n_codes.astype(np.int32)),
         np.int32(n_features),
-        np.int32(place.most_codes),
+        np.int32(block.most_codes),
         np.int32(int((nodes.stop - nodes.start).max(initial=0))),
         own.label,
         nothing if own.weight is None else own.weight,
@@ -223,7 +221,7 @@ def _grown(
         *packed(here, layout),
         np.int64(least),
         np.float64(rule.limits.min_weight),
-        np.int32(place.width),
+        np.int32(block.width),
         np.int32(rule.max_depth),
         np.int32(min(max(rule.min_rows_split, 2 * least), 2**31 - 1)),
         np.float64(rule.min_gain),
@@ -235,7 +233,7 @@ def _grown(
         cells,
         made,
         counts,
-        shared=place.shared,
+        shared=block.shared,
     )
     new = here.download(counts) - 1
     before = np.concatenate([[0], np.cumsum(new)])
