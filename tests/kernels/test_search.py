@@ -5,14 +5,19 @@ import pytest
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host import nvrtc
+from tests.cuda_host.emulation import emulated, on_device
 from tests.nodes import totals
 from vtree.arrays import like
 from vtree.criteria import CLASSIFICATION, REGRESSION
-from vtree.histogram import rows_of
+from vtree.histogram import Rows, rows_of
 from vtree.targets import Targets, class_targets, real_targets
-from vtree_kernels import kernels
+from vtree_kernels import _cuda, kernels
 from vtree_kernels._threads import threads
+from vtree_kernels._translate import c_gain
 from vtree_kernels.scan import Best, Limits
+from vtree_kernels.scan.cuda import macros as scan_macros
+from vtree_kernels.search import cuda as cuda_twin
 from vtree_kernels.search import search
 
 N_ROWS = 260
@@ -98,6 +103,54 @@ def test_twin_and_reference_agree(kind: str, segments: str, n_codes: int) -> Non
         for count in (1, 4):
             with threads(count):
                 _assert_same(_search(search.twin("cpu"), arguments, gain), expected)
+
+
+def _cuda_search(arguments: tuple[Any, ...], gain: Any, **given: Any) -> Best:
+    codes, rows, start, stop, targets, n_codes, total = arguments
+    own = Rows(*map(on_device, rows_of(targets, codes)))
+    free = np.full(start.size, np.inf)
+    monotone = given.get("monotone")
+    placed = (codes, rows), (own.label, own.weight, own.sums), (total, monotone, -free, free)
+    table, statistics, bounds = (tuple(map(on_device, each)) for each in placed)
+    rest = (given.get("limits", Limits()), gain, targets.layout)
+    found: Best = search.twin("cuda")(*table, start, stop, *statistics, n_codes, *bounds, *rest)
+    return found
+
+
+@pytest.mark.parametrize("segments", SEGMENTS)
+@pytest.mark.parametrize("kind", ["3 classes", "100 classes", "targets, weights"])
+def test_cuda_agrees(kind: str, segments: str, cuda: str | int) -> None:
+    arguments = _arguments(kind, segments, 40, skewed=kind == "3 classes")
+    gain = {**CLASSIFICATION, **REGRESSION}["squared_error" if "t" in kind[:1] else "gini"].gain
+    given: dict[str, Any] = {}
+    if kind == "targets, weights":
+        given = {"limits": Limits(4, 9.0), "monotone": np.array([1, 0, -1, 1], dtype=np.int8)}
+    _assert_same(
+        _cuda_search(arguments, gain, **given), _search(search.reference, arguments, gain, **given)
+    )
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize(("room", "launches"), [(16_500, ["search"]), (4_000, ["direct", "scan"])])
+def test_cuda_with_little_shared_memory(room: int, launches: list[str]) -> None:
+    arguments = _arguments("3 classes", "several", 1000)
+    gain = CLASSIFICATION["gini"].gain
+    with emulated("backward", shared_bytes=room) as device:
+        _assert_same(_cuda_search(arguments, gain), _search(search.reference, arguments, gain))
+        assert device.launches == launches
+
+
+@pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))
+@pytest.mark.parametrize("kind", ["2 classes", "two outputs"])
+def test_the_source_compiles(kind: str) -> None:
+    layout = _targets(kind).layout
+    own = np.zeros((1, 1)), None, np.zeros((1, 0))
+    macros = scan_macros(layout, "int") | cuda_twin.added(*own, counted=False)
+    macros |= {"CODE": "unsigned char", "CELLS_SHARED": 1}
+    options = (*_cuda.OPTIONS, *(f"-D{name}={value}" for name, value in macros.items()))
+    text = _cuda.source_of("search", c_gain(CLASSIFICATION["gini"].gain))
+    for architecture in nvrtc.ARCHITECTURES if kind == "2 classes" else ("sm_90",):
+        assert nvrtc.compiled(text, options, architecture)[:4] == b"\x7fELF"
 
 
 def test_any_namespace(xp: Namespace) -> None:

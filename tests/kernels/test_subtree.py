@@ -1,19 +1,24 @@
+import re
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
-from tests.cuda_host.emulation import on_device, to_host
+from tests.cuda_host import nvrtc
+from tests.cuda_host.emulation import emulated, on_device, to_host
 from tests.nodes import totals
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.histogram import rows_of
 from vtree.targets import Targets, class_targets, real_targets
+from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels.scan import Limits
 from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, subtree
+from vtree_kernels.subtree import cuda as cuda_twin
 
 N_ROWS = 120
 # ends of the nodes in the order of rows: empty ones, single rows, most of them
@@ -80,6 +85,10 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
     return rows, _nodes(rows, targets), _table(kind), statistics, rule
 
 
+# A block of 64 threads with all it needs in shared memory.
+_BLOCK = cuda_twin.Block(2, 16, 201, True, True, 0, np.dtype(np.uint8))
+
+
 def _ordered(found: Subtrees) -> Subtrees:
     """Return the nodes in an order that does not depend on when they were made."""
     order = np.lexsort((found.depth, found.stop, found.start))
@@ -107,6 +116,7 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "limits": {"limits": Limits(3, 4.0), "max_depth": 4, "min_rows_split": 9, "min_gain": 0.5},
     "draws": {"max_features": 2},
     "costs": {"costs": np.array([3.0, 1.0, 1.0, 2.0, 1.0]), "unknown": True},
+    "shallow": {"max_depth": 2},
     "cuts": {"raw": True},
     "cuts, draws": {"raw": True, "max_features": 1},
 }
@@ -117,6 +127,7 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     [
         (kind, flavour)
         for flavour in FLAVOURS
+        if flavour != "shallow"
         for kind in (CUT_KINDS if "cuts" in flavour else KINDS)
     ],
 )
@@ -144,15 +155,68 @@ def _cuda_subtree(arguments: tuple[Any, ...]) -> Subtrees:
     return found._replace(rows=to_host(found.rows))
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize("kind", KINDS)
+# Thrifty: each kind is a compilation of a second for the host, twice where features are drawn.
+CUDA_CASES = [
+    *(("2 classes", flavour) for flavour in ("plain", "limits")),
+    *(("targets, weights", flavour) for flavour in ("limits", "costs")),
+    *(("two outputs, weights", "draws"), ("two targets", "cuts, draws")),
+    ("100 classes", "shallow"),
+]
+
+
+@pytest.mark.parametrize(("kind", "flavour"), CUDA_CASES)
 def test_cuda_agrees(kind: str, flavour: str, cuda: str | int) -> None:
     criterion = "squared_error" if "targets" in kind else "gini"
-    given = dict(FLAVOURS[flavour])
-    if "targets" not in kind:
-        given.pop("unknown", None)
-    arguments = _arguments(kind, criterion, **given)
+    arguments = _arguments(kind, criterion, **FLAVOURS[flavour])
     _assert_same(_cuda_subtree(arguments), subtree.reference(*arguments))
+
+
+@pytest.mark.usefixtures("cuda")
+def test_cuda_leaves_nodes_whose_rows_are_all_in_one_bin() -> None:
+    rows, nodes, table, *rest = _arguments("2 classes", "gini")
+    alike = table._replace(codes=tuple(np.full_like(codes, 1) for codes in table.codes))
+    found = _cuda_subtree((rows, nodes, alike, *rest))
+    assert (found.feature == -1).all()
+    assert_same_bits(found.rows, rows)
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("flavour", ["draws", "cuts"])
+def test_cuda_with_little_shared_memory(flavour: str) -> None:
+    """Rows are not copied, cells lie in global memory, and nodes take several launches."""
+    arguments = _arguments("two outputs, weights", "gini", **FLAVOURS[flavour])
+    expected = subtree.reference(*arguments)
+    with emulated("backward", shared_bytes=cuda_twin.MARGIN + 1_200) as device:
+        _assert_same(_cuda_subtree(arguments), expected)
+        assert device.launches == ["copy", "grow", "gather"]
+        with mock.patch.object(type(device), "free_bytes", lambda _: 4 * 50 * 8 * 14):
+            _assert_same(_cuda_subtree(arguments), expected)
+        assert device.launches.count("grow") > 2
+
+
+def test_cuda_says_which_rules_it_takes() -> None:
+    *_, rule = _arguments("2 classes", "gini")
+    with emulated(shared_bytes=cuda_twin.MARGIN + 500):
+        rows = on_device(np.zeros(3, np.int32))
+        assert subtree.is_native(rows, rule)
+        assert not subtree.is_native(rows, rule._replace(gain=lambda left, right, layout: 0.0))
+        wide = rule.layout._replace(classes=100)
+        assert not subtree.is_native(rows, rule._replace(layout=wide))
+
+
+@pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))
+@pytest.mark.parametrize(("kind", "flavour"), [CUDA_CASES[0], *CUDA_CASES[4:6]])
+def test_the_source_compiles(kind: str, flavour: str) -> None:
+    criterion = "squared_error" if "targets" in kind else "gini"
+    _, _, table, own, rule = _arguments(kind, criterion, **FLAVOURS[flavour])
+    prelude, macros = cuda_twin.program(_BLOCK, own, rule, table.n_codes.size)
+    options = (*_cuda.OPTIONS, *(f"-D{name}={value}" for name, value in macros.items()))
+    text = _cuda.source_of("subtree", prelude)
+    for architecture in nvrtc.ARCHITECTURES if flavour == "plain" else ("sm_90",):
+        assert nvrtc.compiled(text, options, architecture)[:4] == b"\x7fELF"
+    # Those of 64 bits are loops of compare-and-swap.
+    found = re.findall(r"\batom[\w.]*", nvrtc.compiled(text, options, "compute_80").decode())
+    assert set(found) == {"atom.shared.add.u32"}
 
 
 def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from vtree_kernels._cuda import Device, Program, Variant, blocks_for, c_type, device_of, numpy_dtype
 from vtree_kernels._translate import TranslationError, c_gain
-from vtree_kernels.scan.cuda import macros, packed
+from vtree_kernels.scan.cuda import macros as scan_macros
+from vtree_kernels.scan.cuda import packed
 from vtree_kernels.search.cuda import MOST_WARPS, Place, added, place
 from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
 
@@ -45,7 +46,7 @@ def takes(rows: Any, rule: Rule) -> bool:
     return _place(device_of(rows), rule, most_codes=0, n_features=1)[0].warps > 0
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """A block, and how its shared memory is used."""
 
     warps: int  # 0: not one has room
@@ -74,7 +75,7 @@ def _whole(n_bytes: int) -> int:
     return -(-n_bytes // 8) * 8
 
 
-def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> _Block:
+def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> Block:
     """Decide how a block works at given nodes of at most `most_rows` rows."""
     n_features = table.n_codes.size
     most_codes = 3 if rule.raw else int(table.n_codes.max(initial=1))
@@ -88,7 +89,7 @@ def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Ru
     shared = found.warps * (found.scan_bytes + found.cell_bytes)
     shared += (found.warps + 1) * 8 * (4 + rule.layout.n_statistics)
     copied = rows <= left
-    return _Block(
+    return Block(
         found.warps,
         found.width,
         most_codes,
@@ -99,20 +100,21 @@ def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Ru
     )
 
 
-def _variant(here: Device, block: _Block, own: Statistics, rule: Rule, n_features: int) -> Variant:
+def program(
+    block: Block, own: Statistics, rule: Rule, n_features: int
+) -> tuple[str, dict[str, object]]:
+    """Return what the kernels are compiled from: the criterion's C, and the macros."""
     counted = rule.layout.implied == 0
-    return _program.on(
-        here,
-        c_gain(rule.gain),
-        **macros(rule.layout, "long long" if counted else "int"),
-        THREADS=32 * block.warps,
-        ITEM=c_type(block.item),
-        RAW=int(rule.raw),
-        DRAWN=int(rule.max_features < n_features),
-        COPIED=int(block.copied),
-        CELLS_SHARED=int(block.cells_shared),
+    return c_gain(rule.gain), {
+        **scan_macros(rule.layout, "long long" if counted else "int"),
         **added(own.label, own.weight, own.sums, counted),
-    )
+        "THREADS": 32 * block.warps,
+        "ITEM": c_type(block.item),
+        "RAW": int(rule.raw),
+        "DRAWN": int(rule.max_features < n_features),
+        "COPIED": int(block.copied),
+        "CELLS_SHARED": int(block.cells_shared),
+    }
 
 
 def _sources(here: Device, table: Table, raw: bool) -> NDArray[np.int64]:
@@ -157,7 +159,8 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
     own = Statistics(*(None if each is None else here.contiguous(each) for each in statistics))
     most_rows = int((nodes.stop - nodes.start).max(initial=0))
     block = _block(here, most_rows, table, own, rule)
-    kernels = _variant(here, block, own, rule, table.n_codes.size)
+    prelude, macros = program(block, own, rule, table.n_codes.size)
+    kernels = _program.on(here, prelude, **macros)
     kernels.launch("copy", blocks_for(n_rows, 256), 256, rows, np.int64(n_rows), moved)
     room = _most_nodes(nodes, rule)
     bytes_before = np.cumsum(room) * (_WORDS + nodes.total.shape[1]) * 8
@@ -175,7 +178,7 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
 def _grown(
     here: Device,
     kernels: Variant,
-    block: _Block,
+    block: Block,
     moved: Any,
     nodes: Starts,
     table: Table,
