@@ -24,6 +24,9 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_histogram": (("--only", "28 features"), ("kernels",)),
     "bench_route": ((), ("kernels",)),
     "bench_scan": ((), ("kernels",)),
+    "bench_search": (("--only", "2 classes"), ("kernels",)),
+    "bench_subtree": (("--only", "28 of"), ("kernels",)),
+    "bench_joint": ((), ("kernels",)),
     "bench_traverse": ((), ("kernels",)),
     "bench_chaid": (("--learners", "vtree"), ("chaid",)),
     "bench_cold": (("--tasks", "filled"), ("cold",)),
@@ -106,6 +109,9 @@ GPU_CASES = {
     "histogram": "2 classes, 28 features, root",
     "route": "64 nodes",
     "scan": "squared_error, 250",
+    "search": "2 classes, 100",
+    "subtree": "200 rows",
+    "joint": "1 nodes",
     "traverse": "depth 6",
 }
 

@@ -17,7 +17,10 @@ from vtree import (
     LeafwiseBoostingClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
+    OrderedBoostingRegressor,
     digest,
+    growth,
+    subtrees,
 )
 from vtree.tree import depth
 
@@ -54,6 +57,18 @@ DEVICES = [
 on_each = pytest.mark.parametrize("cuda", DEVICES, indirect=True)
 
 
+# Nodes that are few rows: how many of them grow alone, and how many are searched without histograms
+# where Plan.few_rows are on the host.
+REGIMES = {"levels": (0, 0), "some alone": (40, 0), "no histograms": (20, 32)}
+
+
+@pytest.fixture(params=REGIMES)
+def regime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, more = REGIMES[request.param]
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", few)
+    monkeypatch.setattr(growth, "MORE_ROWS", more)
+
+
 def _table(estimator: Any, n_classes: int = 3, n_rows: int = 150) -> Table:
     draw = np.random.default_rng(n_classes)
     X = np.round(draw.normal(size=(n_rows, 4)), 2)
@@ -86,6 +101,14 @@ def test_the_same_model(name: str, cuda: str | int) -> None:
     )
 
 
+@pytest.mark.usefixtures("regime")
+@pytest.mark.parametrize("name", ["gini", "entropy", "drawn features", "squared error", "monotone"])
+@pytest.mark.parametrize("cuda", [DEVICES[1]], indirect=True)
+def test_the_same_model_whatever_few_rows_are(name: str, cuda: str | int) -> None:
+    estimator, parameters = SETTINGS[name]
+    _same(estimator, parameters, _table(estimator), weighted=name == "squared error")
+
+
 @on_each
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3, 100])
@@ -98,6 +121,7 @@ BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "newton": (NewtonBoostingClassifier, {"max_depth": 3, "reg_alpha": 0.1}),
     "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
+    "ordered": (OrderedBoostingRegressor, {"depth": 3, "boosting_type": "Ordered"}),
     "leaf by leaf": (LeafwiseBoostingClassifier, {"num_leaves": 5, "min_child_samples": 5}),
 }
 
@@ -147,19 +171,40 @@ def test_any_problem(problem: Problem) -> None:
         assert problem.fingerprint(asarray=on_device) == expected
 
 
+# Launches of a level: its histograms or its rows, their scan, and the way of each row.
+BUILT = ["tiles", "direct", "derive", "scan"]
+ROUTED = ["decide", "mark", "add_up", "move", "count"]
+LEVELS: dict[str, tuple[list[str], dict[str, int]]] = {
+    "levels": ([*BUILT, *ROUTED], {}),
+    "no histograms": (["search", *ROUTED], {}),
+    "some alone": ([*BUILT, *ROUTED], {"copy": 1, "grow": 1, "gather": 1}),
+}
+
+
 @pytest.mark.cuda_host
 @pytest.mark.parametrize("estimator", [CLASSES, REALS])
-def test_launches_a_level_do_not_grow_with_its_nodes(estimator: Any) -> None:
+@pytest.mark.parametrize("name", LEVELS)
+def test_launches_a_level_do_not_grow_with_its_nodes(
+    name: str, estimator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 25 if name == "some alone" else 0)
+    monkeypatch.setattr(growth, "MORE_ROWS", 32 if name == "no histograms" else 0)
     X, y, _ = _table(estimator, n_rows=2000)
     X = X.round(0)  # one group of features
     with emulated() as device:
         model = estimator(device="cuda", max_depth=8).fit(X, y)
     assert model.get_n_leaves() > 100
-    assert max(map(device.launches.count, {"tiles", "direct", "derive", "scan"})) <= 8
+    each_level, once = LEVELS[name]
+    each_level = each_level + ["differ"] * (estimator is REALS)
+    assert set(device.launches) == {*each_level, *once, "encode", "release"}
+    assert max(map(device.launches.count, each_level)) <= 8 + (estimator is REALS)
+    assert all(device.launches.count(launch) == count for launch, count in once.items())
 
 
 @pytest.mark.cuda_host
-def test_levels_in_slices_of_the_whole_budget() -> None:
+def test_levels_in_slices_of_the_whole_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    monkeypatch.setattr(growth, "MORE_ROWS", 0)
     X, y, _ = _table(CLASSES, n_rows=800)
     X = X[:, :3].round(1)  # one group of features
     bins = max(len(np.unique(column)) for column in X.T) + 2

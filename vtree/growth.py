@@ -147,9 +147,9 @@ def grow(
         data, total = plan.router(grown, chosen, total, branches.map, data)
         grown, frontier = with_children(grown, chosen, total)
         _bound(grown, chosen, frontier, data, plan.search)
-    alone = np.concatenate(waiting)
-    if rule is not None and alone.size:
-        grown, data = with_subtrees(grown, alone, data, rule)
+    few = np.concatenate(waiting)
+    if rule is not None and few.size:
+        grown, data = with_subtrees(grown, few, data, rule)
     return grown, arrays.to_numpy(data.order), branches.map
 
 

@@ -10,7 +10,7 @@ from tests.cuda_host.emulation import emulated, on_device
 from tests.nodes import totals
 from vtree.arrays import like
 from vtree.criteria import CLASSIFICATION, REGRESSION
-from vtree.histogram import Rows, rows_of
+from vtree.histogram import rows_of
 from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels import _cuda, kernels
 from vtree_kernels._threads import threads
@@ -107,14 +107,14 @@ def test_twin_and_reference_agree(kind: str, segments: str, n_codes: int) -> Non
 
 def _cuda_search(arguments: tuple[Any, ...], gain: Any, **given: Any) -> Best:
     codes, rows, start, stop, targets, n_codes, total = arguments
-    own = Rows(*map(on_device, rows_of(targets, codes)))
+    own = on_device(rows_of(targets, codes))
     free = np.full(start.size, np.inf)
     monotone = given.get("monotone")
     placed = (codes, rows), (own.label, own.weight, own.sums), (total, monotone, -free, free)
     table, statistics, bounds = (tuple(map(on_device, each)) for each in placed)
     rest = (given.get("limits", Limits()), gain, targets.layout)
-    found: Best = search.twin("cuda")(*table, start, stop, *statistics, n_codes, *bounds, *rest)
-    return found
+    call: list[Any] = [*table, start, stop, *statistics, n_codes, *bounds, *rest]
+    return search.twin("cuda")(*call)
 
 
 @pytest.mark.parametrize("segments", SEGMENTS)

@@ -145,4 +145,4 @@ def joint(
 
     work = learn.size * hist.shape[1] * hist.shape[2] * 8
     _threads.run(feature, hist.shape[1], work=work)
-    return np.where(divided, worth, -np.inf), size
+    return np.where(divided, worth, -np.inf), np.where(divided, size, 0.0)

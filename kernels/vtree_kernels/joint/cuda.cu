@@ -121,14 +121,15 @@ extern "C" __global__ void __launch_bounds__(256) add_up(
     if (code >= n_codes) return;
     for (int way = 0; way < 2; way++) {
         const long long to = ((long long)feature * 2 + way) * n_codes + code;
-        const bool possible = (one_hot ? way == 0 : code > 0) && (way == 0 || missing);
+        const bool possible =
+            (one_hot ? way == 0 : code > 0) && (way == 0 || missing) && divided[to];
         double sum = 0.0, length = 0.0;
         for (long long pair = 0; possible && pair < n_pairs; pair++) {
             const long long at = ((pair * n_features + feature) * 2 + way) * n_codes + code;
             sum += worth[at];
             length += size[at];
         }
-        out_worth[to] = possible && divided[to] ? sum : -__longlong_as_double(0x7ff0000000000000ll);
+        out_worth[to] = possible ? sum : -__longlong_as_double(0x7ff0000000000000ll);
         out_size[to] = length;
     }
 }

@@ -38,7 +38,8 @@ def joint(
     way = xp.asarray([0, 1], dtype=xp.int64, device=place)[None, :, None]
     absent = xp.any(hist[:, :, 0, 0] > 0, axis=0)[:, None, None]
     possible = (way == 0) if one_hot else (codes > 0) & ((way == 0) | absent)
-    return xp.where(divided & possible, worth, -float("inf")), size
+    possible = divided & possible
+    return xp.where(possible, worth, -float("inf")), xp.where(possible, size, 0.0)
 
 
 def _worth(own: Any, other: Any, shrink: float, layout: Any) -> tuple[Any, Any]:

@@ -4,10 +4,10 @@
 
 // found: a row of 4 + S words a (node, feature), as `scan_cells` writes it.
 extern "C" __global__ void __launch_bounds__(128) scan(
-    const CELL *__restrict__ hist, const long long *__restrict__ total,
-    const int *__restrict__ allowed, const signed char *__restrict__ monotone, int directed,
-    const double *__restrict__ lower, const double *__restrict__ upper, long long n_pairs,
-    int n_features, int n_codes, const int *__restrict__ shape,
+    const CELL *__restrict__ hist, const int *__restrict__ allowed, long long n_pairs,
+    int n_features, int n_codes, const long long *__restrict__ total,
+    const signed char *__restrict__ monotone, int directed, const double *__restrict__ lower,
+    const double *__restrict__ upper, const int *__restrict__ shape,
     const double *__restrict__ numbers, long long min_rows, double min_weight, int width,
     long long *__restrict__ found) {
     const long long pair = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;

@@ -59,14 +59,12 @@ def scan(
             "scan",
             blocks_for(pairs, _WARPS if small else 1),
             32 * (_WARPS if small else 1),
-            *map(here.contiguous, (hist, total, allowed)),
-            here.empty(1, np.int8) if monotone is None else here.contiguous(monotone),
-            np.int32(monotone is not None),
-            here.contiguous(lower),
-            here.contiguous(upper),
+            here.contiguous(hist),
+            here.contiguous(allowed),
             np.int64(pairs),
             np.int32(n_features),
             np.int32(n_codes),
+            *on_nodes(here, total, monotone, lower, upper),
             *packed(here, layout),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
@@ -83,6 +81,17 @@ def macros(layout: Layout, cell: str) -> dict[str, object]:
         return {"CELL": cell, "SMALL": 0}
     fields = dict(zip(_FIELDS, (*layout[:5], layout.implied), strict=True))
     return {"CELL": cell, "SMALL": 1, **fields}
+
+
+def on_nodes(here: Device, total: Any, monotone: Any | None, lower: Any, upper: Any) -> list[Any]:
+    """Return the arguments that say what nodes are held to."""
+    return [
+        here.contiguous(total),
+        here.empty(1, np.int8) if monotone is None else here.contiguous(monotone),
+        np.int32(monotone is not None),
+        here.contiguous(lower),
+        here.contiguous(upper),
+    ]
 
 
 def packed(here: Device, layout: Layout) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels._cuda import Program, c_type, device_of
+from vtree_kernels._cuda import Device, Program, c_type, device_of
 from vtree_kernels._translate import TranslationError, c_gain
-from vtree_kernels.scan.cuda import macros, packed, unpacked
+from vtree_kernels.scan.cuda import macros, on_nodes, packed, unpacked
 from vtree_kernels.scan.reference import Best, Layout
 from vtree_kernels.search import reference
 
@@ -71,14 +71,15 @@ def search(
     into shared memory, are left to histograms.
     """
     here = device_of(codes)
+    table, statistics = (codes, rows, start, stop), (label, weight, sums)
+    nodes = (total, monotone, lower, upper)
     own = place(here.shared_bytes - MARGIN, layout, n_codes, MOST_WARPS)
     try:
         prelude = c_gain(gain)
     except TranslationError:
         own = own._replace(warps=0)
     if not own.warps:
-        data = (codes, rows, start, stop, label, weight, sums, n_codes)
-        return reference.search(*data, total, monotone, lower, upper, limits, gain, layout)
+        return reference.search(*table, *statistics, n_codes, *nodes, limits, gain, layout)
     counted = layout.implied == 0
     kernels = _program.on(
         here,
@@ -94,20 +95,10 @@ def search(
         "search",
         (start.size, -(-n_features // own.warps)),
         32 * own.warps,
-        codes,
-        *map(np.int64, here.strides(codes)),
-        here.contiguous(rows),
-        here.upload(np.concatenate([start, stop])),
-        here.contiguous(label),
-        here.empty(0, np.int64) if weight is None else here.contiguous(weight),
-        here.contiguous(sums),
+        *_data(here, *table, *statistics),
         np.int32(n_features),
         np.int32(n_codes),
-        here.contiguous(total),
-        here.empty(1, np.int8) if monotone is None else here.contiguous(monotone),
-        np.int32(monotone is not None),
-        here.contiguous(lower),
-        here.contiguous(upper),
+        *on_nodes(here, *nodes),
         *packed(here, layout),
         np.int64(max(1, limits.min_rows)),
         np.float64(limits.min_weight),
@@ -116,6 +107,25 @@ def search(
         shared=own.warps * (own.scan_bytes + own.cell_bytes),
     )
     return unpacked(here.download(found))
+
+
+def _data(
+    here: Device,
+    codes: Any,
+    rows: Any,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    *statistics: Any,
+) -> list[Any]:
+    """Return the arguments that say what the rows of nodes are and add."""
+    nothing = here.empty(0, np.int64)
+    return [
+        codes,
+        *map(np.int64, here.strides(codes)),
+        here.contiguous(rows),
+        here.upload(np.concatenate([start, stop])),
+        *(nothing if each is None else here.contiguous(each) for each in statistics),
+    ]
 
 
 def added(label: Any, weight: Any | None, sums: Any, counted: bool) -> dict[str, object]:

@@ -403,10 +403,10 @@ __device__ __forceinline__ void move_numbers(const Task &task, int n_rows) {
 extern "C" __global__ void __launch_bounds__(THREADS) grow(
     const long long *__restrict__ given, const long long *__restrict__ room, int n_given,
     int *__restrict__ numbers, int *__restrict__ spare, const long long *__restrict__ where,
-    const int *__restrict__ n_codes, int n_features, int most_codes, int most_rows,
+    const int *__restrict__ n_codes, int n_features, int most_codes,
     const int *__restrict__ label, const long long *__restrict__ weight,
     const long long *__restrict__ sums, const double *__restrict__ identity, int n_identities,
-    const int *__restrict__ shape, const double *__restrict__ layout_numbers, long long min_rows,
+    int most_rows, const int *__restrict__ shape, const double *__restrict__ layout_numbers, long long min_rows,
     double min_weight, int width, int max_depth, int min_rows_split, double min_gain,
     const double *__restrict__ costs, int costly, int max_features,
     unsigned long long order_state, unsigned long long cut_state, CELL *__restrict__ cells,

@@ -80,7 +80,7 @@ def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Ru
     n_features = table.n_codes.size
     most_codes = 3 if rule.raw else int(table.n_codes.max(initial=1))
     found, left = _place(here, rule, most_codes, n_features)
-    sources = (table.values,) if rule.raw else table.codes
+    sources: Any = (table.values,) if rule.raw else table.codes
     item = np.result_type(*(numpy_dtype(source.dtype) for source in sources))
     words = int(own.weight is not None) + own.sums.shape[1]
     rows = 8 * words * most_rows + 2 * _whole(4 * most_rows)
@@ -120,7 +120,7 @@ def program(
 def _sources(here: Device, table: Table, raw: bool) -> NDArray[np.int64]:
     """Return where each feature begins, and the bytes from row to row and of an item, (F, 3)."""
     where = np.zeros((table.n_codes.size, 3), dtype=np.int64)
-    sources = list(zip(table.codes, table.features, strict=True))
+    sources: list[Any] = list(zip(table.codes, table.features, strict=True))
     if raw:
         sources = [(table.values, np.arange(table.n_codes.size))]
     for array, features in sources:
@@ -156,7 +156,8 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
     here = device_of(rows)
     n_rows, rows = rows.shape[0], here.contiguous(rows)
     moved = here.empty(n_rows, np.int32)
-    own = Statistics(*(None if each is None else here.contiguous(each) for each in statistics))
+    fields: Any = (None if each is None else here.contiguous(each) for each in statistics)
+    own = Statistics(*fields)
     most_rows = int((nodes.stop - nodes.start).max(initial=0))
     block = _block(here, most_rows, table, own, rule)
     prelude, macros = program(block, own, rule, table.n_codes.size)
@@ -169,8 +170,8 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
         spent = bytes_before[first - 1] if first else 0
         limit = spent + here.free_bytes() // SHARE
         last = max(first + 1, int(np.searchsorted(bytes_before, limit, side="right")))
-        some = Starts(*(field[first:last] for field in nodes))
-        parts.append(_grown(here, kernels, block, moved, some, table, own, rule))
+        some: Any = (field[first:last] for field in nodes)
+        parts.append(_grown(here, kernels, block, moved, Starts(*some), table, own, rule))
         first = last
     return _unpacked(moved, parts, nodes)
 
@@ -186,22 +187,16 @@ def _grown(
     rule: Rule,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (nodes (M, 8 + S), how many were made below each given one (L,))."""
-    n_given, n_features, layout = nodes.key.size, table.n_codes.size, rule.layout
-    given = _given(nodes)
-    most = _most_nodes(nodes, rule)
+    n_given, layout = nodes.key.size, rule.layout
+    given, most = _given(nodes), _most_nodes(nodes, rule)
     room = here.upload(np.cumsum(most) - most)
     made = here.empty((int(most.sum()), given.shape[1]), np.int64)
     counts = here.empty(n_given, np.int64)
-    nothing = here.empty(0, np.int64)
-    blocks, cells = n_given, nothing
+    blocks, cells = n_given, here.empty(0, np.int32 if layout.implied else np.int64)
     if not block.cells_shared:
         blocks = min(n_given, here.processors * BLOCKS_PER_PROCESSOR)
         wanted = blocks * block.warps * block.most_codes * layout.n_stored
         cells = here.empty(wanted, np.int32 if layout.implied else np.int64)
-    elif layout.implied:
-        cells = here.empty(0, np.int32)
-    least = max(1, rule.limits.min_rows)
-    identity = own.identity
     kernels.launch(
         "grow",
         blocks,
@@ -211,28 +206,10 @@ def _grown(
         np.int32(n_given),
         moved,
         here.empty(0 if block.copied else moved.shape[0], np.int32),
-        here.upload(_sources(here, table, rule.raw)),
-        here.upload(table.n_codes.astype(np.int32)),
-        np.int32(n_features),
-        np.int32(block.most_codes),
+        *_data(here, table, own, rule, block),
         np.int32(int((nodes.stop - nodes.start).max(initial=0))),
-        own.label,
-        nothing if own.weight is None else own.weight,
-        own.sums,
-        here.empty(0, np.float64) if identity is None else identity,
-        np.int32(-1 if identity is None else identity.shape[1]),
         *packed(here, layout),
-        np.int64(least),
-        np.float64(rule.limits.min_weight),
-        np.int32(block.width),
-        np.int32(rule.max_depth),
-        np.int32(min(max(rule.min_rows_split, 2 * least), 2**31 - 1)),
-        np.float64(rule.min_gain),
-        here.upload(np.empty(0) if rule.costs is None else rule.costs),
-        np.int32(rule.costs is not None),
-        np.int32(rule.max_features),
-        rule.order_state,
-        rule.cut_state,
+        *_terms(here, rule, block),
         cells,
         made,
         counts,
@@ -244,6 +221,40 @@ def _grown(
     own_words = np.int32(given.shape[1])
     kernels.launch("gather", n_given, 256, made, room, here.upload(before), own_words, out)
     return here.download(out), new
+
+
+def _data(here: Device, table: Table, own: Statistics, rule: Rule, block: Block) -> list[Any]:
+    """Return the arguments that say what the rows are and add."""
+    identity = own.identity
+    return [
+        here.upload(_sources(here, table, rule.raw)),
+        here.upload(table.n_codes.astype(np.int32)),
+        np.int32(table.n_codes.size),
+        np.int32(block.most_codes),
+        own.label,
+        here.empty(0, np.int64) if own.weight is None else own.weight,
+        own.sums,
+        here.empty(0, np.float64) if identity is None else identity,
+        np.int32(-1 if identity is None else identity.shape[1]),
+    ]
+
+
+def _terms(here: Device, rule: Rule, block: Block) -> list[Any]:
+    """Return the arguments that say what nodes and their splits are held to."""
+    least = max(1, rule.limits.min_rows)
+    return [
+        np.int64(least),
+        np.float64(rule.limits.min_weight),
+        np.int32(block.width),
+        np.int32(rule.max_depth),
+        np.int32(min(max(rule.min_rows_split, 2 * least), 2**31 - 1)),
+        np.float64(rule.min_gain),
+        here.upload(np.empty(0) if rule.costs is None else rule.costs),
+        np.int32(rule.costs is not None),
+        np.int32(rule.max_features),
+        rule.order_state,
+        rule.cut_state,
+    ]
 
 
 def _unpacked(
