@@ -35,7 +35,7 @@ def _known_only(
             totals.append(np.bincount(label, minlength=total.shape[1]))
             totals[-1][0] = rows.size
     start, stop = grown.start[chosen], grown.stop[chosen]
-    order, _ = partition(data.order, start, stop, child, 3)
+    order = partition(data.order, start, stop, child, 3)
     return data._replace(order=order), np.array(totals, dtype=np.int64).reshape(total.shape)
 
 

@@ -145,7 +145,7 @@ def _known_first(grown: Grown, chosen: Integers, branch_map: NDArray[Any], data:
     for group in data.bins.groups:
         own = chosen[np.isin(grown.feature[chosen], group.features)]
         if own.size:
-            order, _ = route(
+            order = route(
                 order,
                 grown.start[own],
                 grown.stop[own],

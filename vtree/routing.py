@@ -61,7 +61,7 @@ def by_value(
         start, stop = grown.start[own], grown.stop[own]
         rule = grown.feature[own].astype(np.int64), grown.threshold[own], grown.missing_child[own]
         child = sides(data.bins.values, order, start, stop, *rule)
-        order, _ = partition(order, start, stop, child, 2)
+        order = partition(order, start, stop, child, 2)
     return data._replace(order=order), total
 
 
@@ -71,7 +71,7 @@ def _by_code(
     own = chosen[np.isin(grown.feature[chosen], group.features)]
     if own.size == 0:
         return order
-    order, _ = route(
+    return route(
         order,
         grown.start[own],
         grown.stop[own],
@@ -84,7 +84,6 @@ def _by_code(
         branch_map,
         int(grown.n_children[own].max()),
     )
-    return order
 
 
 def unmoved(

@@ -174,23 +174,21 @@ def search_group(
         limits, least, n_levels = search.limits, search.min_level_rows, bins.n_bins[group.features]
         best, goes_left = search.subsets(hist, nodes.total, limits, gain, layout, least, n_levels)
         return Found(best, None, goes_left)
-    threshold: Floats | None
+    threshold: Floats | None = None
+    allowed: NDArray[np.int32] | None = None
     if raw:
         assert nodes.rows is not None
         hist, threshold = random_cuts(
             search.draw, nodes.key, bins.values, group.features, *nodes.rows
         )
         allowed = np.full(threshold.shape, LEFT, dtype=np.int32)
-    else:
+    elif search.draw.random_threshold:
         allowed, threshold = _allowed(group, hist, nodes, search.draw, bins)
-    monotone = search.directions(group)
     found = scan(
         hist,
         arrays.like(nodes.total, hist),
-        arrays.like(allowed, hist),
-        None if monotone is None else arrays.like(monotone, hist),
-        arrays.like(nodes.lower, hist),
-        arrays.like(nodes.upper, hist),
+        None if allowed is None else arrays.like(allowed, hist),
+        *_constraints(group, nodes, search, hist),
         search.limits,
         gain,
         layout,
@@ -198,11 +196,24 @@ def search_group(
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
 
 
+def _constraints(
+    group: Group, nodes: Nodes, search: Search, example: Array
+) -> tuple[Array | None, Array | None, Array | None]:
+    """Return (directions, lower, upper) as `scan` takes them, where `example` lies."""
+    if search.monotone is None:
+        return None, None, None
+    monotone = search.directions(group)
+    return (
+        None if monotone is None else arrays.like(monotone, example),
+        arrays.like(nodes.lower, example),
+        arrays.like(nodes.upper, example),
+    )
+
+
 def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:
     """Return the same as `search_group` for a numeric group, from the nodes' rows themselves."""
     assert nodes.rows is not None
     order, start, stop, own = nodes.rows
-    monotone = search.directions(group)
     best = rows_search(
         group.codes,
         order,
@@ -213,9 +224,7 @@ def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:
         own.sums,
         group.n_codes,
         arrays.like(nodes.total, group.codes),
-        None if monotone is None else arrays.like(monotone, group.codes),
-        arrays.like(nodes.lower, group.codes),
-        arrays.like(nodes.upper, group.codes),
+        *_constraints(group, nodes, search, group.codes),
         search.limits,
         search.criterion.gain,
         search.layout,
@@ -286,11 +295,9 @@ def _scan_rows(
 
 def _allowed(
     group: Group, hist: Array, nodes: Nodes, draw: Draw, bins: Bins
-) -> tuple[NDArray[np.int32], Floats | None]:
-    """Return (the only code allowed, its threshold), each (L, G); zeros and None: all codes are."""
+) -> tuple[NDArray[np.int32], Floats]:
+    """Return (the only code allowed, its threshold), each (L, G)."""
     shape = (hist.shape[0], group.features.size)
-    if not draw.random_threshold:
-        return np.zeros(shape, dtype=np.int32), None
     xp = arrays.namespace(hist)
     codes = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
     filled = (hist[..., 0] > 0) & (codes >= 1)

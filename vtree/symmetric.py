@@ -147,14 +147,14 @@ class _Cut(NamedTuple):
 
 def _by_threshold(feature: int, bin: int, missing_left: bool, hist: Array, bins: Bins) -> _Cut:
     """Return the cut after code `bin`, hist (L, B, S)."""
-    xp = arrays.namespace(hist)
-    counts = arrays.to_numpy(xp.sum(hist[:, :, 0], axis=0, dtype=xp.int64))
+    hist = arrays.to_numpy(hist)
+    counts = hist[:, :, 0].sum(axis=0)
     later = np.flatnonzero(counts[bin + 1 :] > 0)
     following = bin + 1 + int(later[0]) if later.size else 0
     gap = np.asarray([feature]), np.asarray([bin]), np.asarray([following])
     last_code, threshold = thresholds(*gap, bins)
     first = 0 if missing_left else 1
-    left = arrays.to_numpy(xp.sum(hist[:, first : bin + 1, :], axis=1, dtype=xp.int64))
+    left = hist[:, first : bin + 1, :].sum(axis=1)
     if counts[0] == 0:  # no row tells where missing values go: with the more of them
         missing_left = 2 * int(left[:, 0].sum()) > int(counts.sum())
     missing_child = 0 if missing_left else 1

@@ -63,7 +63,7 @@ class SurrogateRouter:
         if chosen.size == 0:
             return data, total
         rule = (arrays.like(child, data.order), _STAYS + 1)
-        order, _ = partition(data.order, grown.start[chosen], grown.stop[chosen], *rule)
+        order = partition(data.order, grown.start[chosen], grown.stop[chosen], *rule)
         return data._replace(order=order), totals.reshape(-1, total.shape[1])
 
     def rules(self, grown: Grown, tree: Tree) -> Rules:

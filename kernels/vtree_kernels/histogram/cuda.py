@@ -117,9 +117,7 @@ def histogram(
         nothing if weight is None else here.contiguous(weight),
         here.contiguous(sums),
     )
-    _build(here, kernels, add, tiles, start, stop, hist)
-    if derived is not None and n_derived:
-        _derive(here, kernels, derived, start.size, hist)
+    _build(here, kernels, add, tiles, (start, stop, derived), hist)
     return hist
 
 
@@ -153,11 +151,14 @@ def _build(
     kernels: Variant,
     own: _Rows,
     tiles: _Tiles,
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
+    nodes: tuple[NDArray[np.int64], NDArray[np.int64], Derived | None],
     hist: Any,
 ) -> None:
-    """Add the rows of each node to its histogram, in one launch for large and one for small."""
+    """Add the rows of each node to its histogram, in one launch for large and one for small.
+
+    A third one derives histograms; one copy to the device serves them all.
+    """
+    start, stop, derived = nodes
     n_features, n_codes, n_statistics = hist.shape[1:]
     groups = -(-n_features // tiles.width)
     large = stop - start >= n_codes * tiles.planes * tiles.width // CELLS_A_ROW
@@ -168,25 +169,29 @@ def _build(
     wanted = int((stop - start)[large].sum()) * groups * tiles.passes
     size = wanted // max(1, here.processors * BLOCKS_PER_PROCESSOR)
     size = min(max(size, LEAST_CHUNK), MOST_CHUNK)
-    tasks = chunks(np.flatnonzero(large), start, stop, size)
-    if len(tasks):
-        grid: tuple[int, ...] = (len(tasks), groups, tiles.passes)
+    many = chunks(np.flatnonzero(large), start, stop, size).reshape(-1)
+    few = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK).reshape(-1)
+    both = () if derived is None else (derived.slot, derived.sibling)
+    there = here.upload(np.concatenate([many, few, *both]))
+    if many.size:
+        grid: tuple[int, ...] = (many.size // 3, groups, tiles.passes)
         last = (np.int32(tiles.planes), hist)
-        there = here.upload(tasks)
         # As many warps a processor, whether its shared memory holds one tile or several.
         threads = 512 if 2 * tiles.shared <= here.shared_bytes else 1024
         kernels.launch("tiles", grid, threads, *table, there, *rest, *last, shared=tiles.shared)
-    tasks = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK)
-    if len(tasks):
-        grid = (-(-len(tasks) // 8), groups)
-        listed = (here.upload(tasks), np.int32(len(tasks)))
+    if few.size:
+        grid = (-(-few.size // 24), groups)
+        listed = (there[many.size :], np.int32(few.size // 3))
         kernels.launch("direct", grid, 256, *table, *listed, *rest, hist)
+    if derived is not None and derived.slot.size:
+        _derive(here, kernels, derived, there[many.size + few.size :], start.size, hist)
 
 
-def _derive(here: Device, kernels: Variant, derived: Derived, n_built: int, hist: Any) -> None:
+def _derive(
+    here: Device, kernels: Variant, derived: Derived, both: Any, n_built: int, hist: Any
+) -> None:
     cells = math.prod(hist.shape[1:])
     number = derived.slot.size
-    both = here.upload(np.concatenate([derived.slot, derived.sibling]))
     blocks = blocks_for(number * cells, 256, most=here.processors * 32)
     sizes = (np.int64(number), np.int64(n_built), np.int64(cells))
     kernels.launch("derive", blocks, 256, here.contiguous(derived.parent), both, *sizes, hist)

@@ -105,12 +105,13 @@ extern "C" __global__ void __launch_bounds__(128) judge(
     }
 }
 
-// Adds up pair after pair; block (x, y): 256 codes of feature y. hist is asked for missing rows.
+// Adds up pair after pair; block (x, y): 256 codes of feature y. hist is asked for missing rows;
+// out (2, G, 2, B): worth and size.
 extern "C" __global__ void __launch_bounds__(256) add_up(
     const long long *__restrict__ hist, long long n_nodes, int n_statistics,
     const double *__restrict__ worth, const double *__restrict__ size,
     const int *__restrict__ divided, long long n_pairs, int n_codes, int one_hot,
-    double *__restrict__ out_worth, double *__restrict__ out_size) {
+    double *__restrict__ out) {
     const int feature = blockIdx.y, n_features = gridDim.y;
     const long long cells = (long long)n_codes * n_statistics;
     bool some = false;
@@ -129,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(256) add_up(
             sum += worth[at];
             length += size[at];
         }
-        out_worth[to] = possible ? sum : -__longlong_as_double(0x7ff0000000000000ll);
-        out_size[to] = length;
+        out[to] = possible ? sum : -__longlong_as_double(0x7ff0000000000000ll);
+        out[2ll * n_features * n_codes + to] = length;
     }
 }

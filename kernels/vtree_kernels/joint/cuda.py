@@ -24,7 +24,7 @@ def joint(
     shrink: float,
     one_hot: bool,
     layout: Any,
-) -> tuple[Any, Any]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (worth, size), each (G, 2, B); see the package for the contract."""
     here = device_of(hist)
     hist, total = here.contiguous(hist), here.contiguous(total)
@@ -58,7 +58,8 @@ def joint(
     )
     own = (hist, np.int64(n_nodes), np.int32(n_statistics), worth, size, divided)
     sizes = (np.int64(n_pairs), np.int32(n_codes), np.int32(one_hot))
-    out = here.empty(shape, np.float64), here.empty(shape, np.float64)
+    out = here.empty((2, *shape), np.float64)
     grid = (blocks_for(n_codes, THREADS), n_features)
-    kernels.launch("add_up", grid, THREADS, *own, *sizes, *out)
-    return out
+    kernels.launch("add_up", grid, THREADS, *own, *sizes, out)
+    both = here.download(out)
+    return both[0], both[1]

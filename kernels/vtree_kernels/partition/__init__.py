@@ -1,15 +1,13 @@
 """partition: sort each node's rows by a child number given row by row, keeping their order.
 
-    rows, counts = partition(rows, start, stop, child, n_children)
+    rows = partition(rows, start, stop, child, n_children)
 
 rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending (NumPy arrays); child (R,)
 uint8, the child in 0 … n_children − 1 of the row at each position, read inside the segments only;
 for `route`, the native twins take uint16, too.
 
-Returns new rows (R,), equal to the old ones outside the segments, and counts (L, n_children)
-int64, the rows each child receives; these too lie where `rows` do, so that nothing waits for them
-who does not read them. A last child may stand for "stays at the node": those rows come last.
-`route` is this after a look at the codes.
+Returns new rows (R,), equal to the old ones outside the segments. A last child may stand for "stays
+at the node": those rows come last. `route` is this after a look at the codes.
 """
 
 from vtree_kernels._dispatch import Kernel

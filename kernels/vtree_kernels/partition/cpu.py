@@ -36,8 +36,8 @@ def partition(
     stop: NDArray[np.int64],
     child: NDArray[Any],
     n_children: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return (rows, counts); see the package for the contract."""
+) -> NDArray[np.int32]:
+    """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
@@ -57,8 +57,8 @@ def written(
     tasks: NDArray[np.int64],
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return (rows, counts) from the counts (n, C) of each task, (n, 3) node, first, last."""
+) -> NDArray[np.int32]:
+    """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last."""
     cursor = _cursors(tasks, counts, start)
     out = rows.copy()
 
@@ -66,9 +66,7 @@ def written(
         _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
 
     _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
-    node_counts = np.zeros((start.size, counts.shape[1]), dtype=np.int64)
-    np.add.at(node_counts, tasks[:, 0], counts)
-    return out, node_counts
+    return out
 
 
 def _cursors(

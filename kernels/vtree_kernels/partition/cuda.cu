@@ -120,25 +120,3 @@ extern "C" __global__ void __launch_bounds__(THREADS) move(
         out_child[to] = child[at];
     }
 }
-
-// Counts each node's rows of each child, which stand side by side by now, at the node's number.
-extern "C" __global__ void __launch_bounds__(THREADS) count(
-    const CHILD *__restrict__ child, const long long *__restrict__ nodes, int n_nodes,
-    int n_children, long long *__restrict__ counts) {
-    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= (long long)n_nodes * n_children) return;
-    const long long node = i / n_children;
-    const int own = (int)(i % n_children);
-    long long ends[2];  // of the children before `own`, and of those with it
-#pragma unroll
-    for (int side = 0; side < 2; side++) {
-        long long first = nodes[node], last = nodes[n_nodes + node];
-        while (first < last) {
-            const long long middle = first + (last - first) / 2;
-            if (child[middle] < own + side) first = middle + 1;
-            else last = middle;
-        }
-        ends[side] = first;
-    }
-    counts[nodes[2 * n_nodes + node] * n_children + own] = ends[1] - ends[0];
-}

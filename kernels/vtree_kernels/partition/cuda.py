@@ -1,4 +1,4 @@
-"""`partition` on CUDA: mark, add up and move, once for each bit of a child; then count."""
+"""`partition` on CUDA: mark, add up and move, once for each bit of a child."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _program = Program("partition")
 
 def partition(
     rows: Any, start: NDArray[np.int64], stop: NDArray[np.int64], child: Any, n_children: int
-) -> tuple[Any, Any]:
-    """Return (rows, counts); see the package for the contract."""
+) -> Any:
+    """Return the rows; see the package for the contract."""
     here = device_of(rows)
     nodes = here.upload(table_of(start, stop))
-    return by_child(here, rows, nodes, start.size, here.contiguous(child), n_children)
+    return by_child(here, rows, nodes, here.contiguous(child), n_children)
 
 
 def table_of(start: NDArray[np.int64], stop: NDArray[np.int64], *more: Any) -> NDArray[np.int64]:
@@ -34,10 +34,8 @@ def table_of(start: NDArray[np.int64], stop: NDArray[np.int64], *more: Any) -> N
     return np.stack([start[number], stop[number], number, *(each[number] for each in more)])
 
 
-def by_child(
-    here: Device, rows: Any, nodes: Any, n_nodes: int, child: Any, n_children: int
-) -> tuple[Any, Any]:
-    """Do it for nodes of `table_of`, on the device, of `n_nodes` in all."""
+def by_child(here: Device, rows: Any, nodes: Any, child: Any, n_children: int) -> Any:
+    """Do it for nodes of `table_of`, on the device."""
     kernels = _program.on(here, TILE=TILE, CHILD=c_type(child.dtype))
     n_rows, number = rows.shape[0], np.int32(nodes.shape[1])
     n_tiles = n_rows // TILE + 1  # the end of the last node has a rank too
@@ -53,7 +51,4 @@ def by_child(
         moved = here.empty(n_rows, np.int32), here.empty(n_rows, numpy_dtype(child.dtype))
         kernels.launch("move", blocks_for(n_rows, TILE), THREADS, own, *source, *ranks, *moved)
         own, to = moved
-    counts = here.zeros((n_nodes, n_children), np.int64)
-    blocks = blocks_for(int(number) * n_children, THREADS)
-    kernels.launch("count", blocks, THREADS, to, nodes, number, np.int32(n_children), counts)
-    return own, counts
+    return own

@@ -1,7 +1,7 @@
 """route: sort each node's rows by the child they go to, keeping their order within a child.
 
-    rows, counts = route(rows, start, stop, codes, column, kind, bin, missing_child, map_offset,
-                         branch_map, n_children)
+    rows = route(rows, start, stop, codes, column, kind, bin, missing_child, map_offset,
+                 branch_map, n_children)
 
 rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending; codes (N, G); the rest (L,)
 NumPy arrays: the column of the node's feature among the G, and its rule:
@@ -10,11 +10,10 @@ NumPy arrays: the column of the node's feature among the G, and its rule:
     kind[l] == 0           → 0 if code <= bin[l] else 1
     kind[l] > 0            → branch_map[map_offset[l] + code]
 
-Returns what `partition` does: new rows (R,), equal to the old ones outside the segments, and counts
-(L, C) int64, the rows each child receives, C = n_children.
+Returns what `partition` does: new rows (R,), equal to the old ones outside the segments.
 
     before  a b c d e f     children 0 1 0 0 1 1
-    after   a c d b e f     counts   3 3
+    after   a c d b e f
 """
 
 from vtree_kernels._dispatch import Kernel

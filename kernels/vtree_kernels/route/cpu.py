@@ -50,8 +50,8 @@ def route(
     map_offset: NDArray[np.int64],
     branch_map: NDArray[Any],
     n_children: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return (rows, counts); see the package for the contract."""
+) -> NDArray[np.int32]:
+    """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)

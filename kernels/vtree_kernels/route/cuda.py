@@ -30,8 +30,8 @@ def route(
     map_offset: NDArray[np.int64],
     branch_map: NDArray[Any],
     n_children: int,
-) -> tuple[Any, Any]:
-    """Return (rows, counts); see the package for the contract."""
+) -> Any:
+    """Return the rows; see the package for the contract."""
     here = device_of(rows)
     own_rows = here.contiguous(rows)
     n_rows = own_rows.shape[0]
@@ -40,6 +40,7 @@ def route(
     rule = (column, kind, bin, missing_child, map_offset - first)
     nodes = here.upload(table_of(start, stop, *rule))
     child_dtype = np.uint8 if n_children <= 256 else np.uint16
+    maps = branch_map[first:].astype(child_dtype, copy=False)
     child = here.empty(n_rows, child_dtype)
     kernels = _program.on(here, CODE=c_type(codes.dtype), CHILD=c_type(child.dtype), TILE=TILE)
     kernels.launch(
@@ -52,7 +53,7 @@ def route(
         np.int32(nodes.shape[1]),
         codes,
         *map(np.int64, here.strides(codes)),
-        here.upload(branch_map[first:].astype(child_dtype, copy=False)),
+        here.upload(maps) if maps.size else here.empty(0, child_dtype),
         child,
     )
-    return by_child(here, own_rows, nodes, start.size, child, n_children)
+    return by_child(here, own_rows, nodes, child, n_children)

@@ -23,8 +23,8 @@ def route(
     map_offset: Any,
     branch_map: Any,
     n_children: int,
-) -> tuple[Any, Any]:
-    """Return (rows, counts); see the package for the contract."""
+) -> Any:
+    """Return the rows; see the package for the contract."""
     xp = array_namespace(rows)
     place = device(rows)
     positions, node = node_of_position(rows, start, stop)

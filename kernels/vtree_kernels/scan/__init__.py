@@ -10,7 +10,8 @@ missing values right or left (both are tried where there are any). It is legal i
     a row with a value goes left (missing values alone form a right side, never a left one),
     both children have at least limits.min_rows rows (plane 0, never less than one)
         and at least limits.min_weight weight (plane layout.weight),
-    allowed[l, g] is 0 or equal to b (so that a drawn threshold is a scan with one candidate),
+    allowed is None, or allowed[l, g] is 0 or equal to b (so that a drawn threshold is a scan with
+        one candidate),
     and, where monotone (G,) is given and monotone[g] is not 0, the children's means of plane
         layout.ordered, center + scale * T(sum) / (weight + shrink) with sums drawn towards zero
         by layout.clip, lie within lower[l] … upper[l] (with layout.confined they are drawn back to
@@ -18,7 +19,7 @@ missing values right or left (both are tried where there are any). It is legal i
         (mean_right − mean_left) * monotone[g] >= 0.
 
 `gain(left, right, layout)` judges it, see `vtree.criteria`, layout.lower and layout.upper being the
-node's bounds; the sides come as float64, exact below
+node's bounds; lower and upper may be None for nodes without. The sides come as float64, exact below
 2^53. The largest gain wins, then missing to the right, then the lowest b (scikit-learn's order).
 Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
 code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),

@@ -184,6 +184,16 @@ def shape_of(layout: Layout, implied: int) -> Shape:
     return (*layout[:5], implied)
 
 
+def free_bounds(
+    lower: NDArray[np.float64] | None, upper: NDArray[np.float64] | None, n_nodes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of nodes, infinite ones for those without."""
+    if lower is None or upper is None:
+        upper = np.full(n_nodes, np.inf)
+        return -upper, upper
+    return lower, upper
+
+
 def empty_best(n_nodes: int, n_features: int, n_statistics: int) -> Best:
     """Return results to be filled."""
     shape = (n_nodes, n_features)
@@ -201,10 +211,10 @@ def empty_best(n_nodes: int, n_features: int, n_statistics: int) -> Best:
 def scan(
     hist: NDArray[np.int64],
     total: NDArray[np.int64],
-    allowed: NDArray[np.int32],
+    allowed: NDArray[np.int32] | None,
     monotone: NDArray[np.int8] | None,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    lower: NDArray[np.float64] | None,
+    upper: NDArray[np.float64] | None,
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
@@ -215,7 +225,9 @@ def scan(
     kernel = _kernel(gain, shape_of(layout, total.shape[1] - hist.shape[3]))
     directions = np.empty(0, dtype=np.int8) if monotone is None else monotone
     minima = (max(1, limits.min_rows), float(limits.min_weight))
-    fixed = (allowed, directions, lower, upper, minima)
+    if allowed is None:
+        allowed = np.zeros(shape, dtype=np.int32)
+    fixed = (allowed, directions, *free_bounds(lower, upper, shape[0]), minima)
     compiled_layout = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
     per_task = max(1, 65_536 // (shape[1] * hist.shape[2]))
 

@@ -21,15 +21,15 @@ struct Layout {
 
 #define EVERY_LANE 0xffffffffu
 
-// shape: weight, first, outputs, classes, ordered, implied, confined; numbers: center, scale,
-// shrink, clip, and the unit of each output.
-__device__ __forceinline__ Layout layout_of(
-    const int *shape, const double *numbers, double lower, double upper) {
+// packed: weight, first, outputs, classes, ordered, implied, confined, center, scale, shrink, clip,
+// and the unit of each output.
+__device__ __forceinline__ Layout layout_of(const double *packed, double lower, double upper) {
     return {
 #if !SMALL
-        shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
+        (int)packed[0], (int)packed[1], (int)packed[2], (int)packed[3], (int)packed[4],
+        (int)packed[5],
 #endif
-        numbers[0], numbers[1], numbers + 4, numbers[2], numbers[3], lower, upper, shape[6]};
+        packed[7], packed[8], packed + 11, packed[9], packed[10], lower, upper, (int)packed[6]};
 }
 
 __device__ __forceinline__ int statistics_of(const Layout &layout) {

@@ -26,10 +26,10 @@ _program = Program("scan")
 def scan(
     hist: Any,
     total: Any,
-    allowed: Any,
+    allowed: Any | None,
     monotone: Any | None,
-    lower: Any,
-    upper: Any,
+    lower: Any | None,
+    upper: Any | None,
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
@@ -60,12 +60,13 @@ def scan(
             blocks_for(pairs, _WARPS if small else 1),
             32 * (_WARPS if small else 1),
             here.contiguous(hist),
-            here.contiguous(allowed),
+            here.empty(0, np.int32) if allowed is None else here.contiguous(allowed),
+            np.int32(allowed is not None),
             np.int64(pairs),
             np.int32(n_features),
             np.int32(n_codes),
             *on_nodes(here, total, monotone, lower, upper),
-            *packed(here, layout),
+            packed(here, layout),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
             np.int32(32 if small else width),
@@ -83,25 +84,25 @@ def macros(layout: Layout, cell: str) -> dict[str, object]:
     return {"CELL": cell, "SMALL": 1, **fields}
 
 
-def on_nodes(here: Device, total: Any, monotone: Any | None, lower: Any, upper: Any) -> list[Any]:
+def on_nodes(
+    here: Device, total: Any, monotone: Any | None, lower: Any | None, upper: Any | None
+) -> list[Any]:
     """Return the arguments that say what nodes are held to."""
+    free = here.empty(0, np.float64)
     return [
         here.contiguous(total),
         here.empty(1, np.int8) if monotone is None else here.contiguous(monotone),
         np.int32(monotone is not None),
-        here.contiguous(lower),
-        here.contiguous(upper),
+        *(free if bound is None else here.contiguous(bound) for bound in (lower, upper)),
+        np.int32(lower is not None),
     ]
 
 
-def packed(here: Device, layout: Layout) -> tuple[Any, Any]:
-    """Return the integers and the numbers of a layout on the device, as `layout_of` takes them."""
+def packed(here: Device, layout: Layout) -> Any:
+    """Return a layout on the device, as `layout_of` takes it."""
     integers = [*layout[:5], layout.implied, int(layout.confined)]
     numbers = [layout.center, layout.scale, layout.shrink, layout.clip, *layout.unit]
-    return (
-        here.upload(np.asarray(integers, dtype=np.int32)),
-        here.upload(np.asarray(numbers, dtype=np.float64)),
-    )
+    return here.upload(np.asarray([*integers, *numbers], dtype=np.float64))
 
 
 def _columns(here: Device, n_statistics: int) -> int:

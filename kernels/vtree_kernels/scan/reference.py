@@ -84,8 +84,8 @@ def scan(
     total: Any,
     allowed: Any,
     monotone: Any | None,
-    lower: Any,
-    upper: Any,
+    lower: Any | None,
+    upper: Any | None,
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
@@ -93,6 +93,9 @@ def scan(
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(hist)
     hist = with_counts(hist, total.shape[1], layout)
+    if lower is None or upper is None:
+        upper = xp.full(hist.shape[0], float("inf"), dtype=xp.float64, device=device(hist))
+        lower = -upper
     low, high = lower[:, None, None, None], upper[:, None, None, None]
     layout = layout._replace(lower=low, upper=high)
     left, right, legal = candidates(hist, total, allowed, limits, layout)
@@ -114,7 +117,7 @@ def with_counts(hist: Any, n_statistics: int, layout: Any) -> Any:
 
 
 def candidates(
-    hist: Any, total: Any, allowed: Any, limits: Limits, layout: Any
+    hist: Any, total: Any, allowed: Any | None, limits: Limits, layout: Any
 ) -> tuple[Any, Any, Any]:
     """Return all candidates' (left, right, legal), (L, G, 2, B, S) twice and (L, G, 2, B).
 
@@ -130,8 +133,10 @@ def candidates(
     right = total[:, None, None, None, :] - left
 
     bins = xp.arange(hist.shape[2], dtype=xp.int64, device=place)[None, None, None, :]
-    only = xp.astype(allowed, xp.int64)[:, :, None, None]
-    legal = (bins >= 1) & ((only == 0) | (only == bins)) & (without[:, :, None, :, 0] > 0)
+    legal = (bins >= 1) & (without[:, :, None, :, 0] > 0)
+    if allowed is not None:
+        only = xp.astype(allowed, xp.int64)[:, :, None, None]
+        legal = legal & ((only == 0) | (only == bins))
     # Without missing values both ways are the same split: keep the first.
     has_missing = (missing[..., 0] > 0)[:, :, None, None]
     second = xp.asarray([False, True], device=place)[None, None, :, None]

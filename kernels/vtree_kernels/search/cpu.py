@@ -18,6 +18,7 @@ from vtree_kernels.scan.cpu import (
     Shape,
     empty_best,
     feature_search,
+    free_bounds,
     next_filled,
     shape_of,
     write_left,
@@ -230,8 +231,8 @@ def search(
     n_codes: int,
     total: NDArray[np.int64],
     monotone: NDArray[np.int8] | None,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    lower: NDArray[np.float64] | None,
+    upper: NDArray[np.float64] | None,
     limits: Any,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
@@ -244,6 +245,7 @@ def search(
     minima = (max(1, limits.min_rows), float(limits.min_weight))
     compiled = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
     data = (codes, rows, start, stop, label, weights, sums, n_codes, total, directions)
+    bounds = free_bounds(lower, upper, start.size)
     lengths = stop - start
     tasks = np.stack([lengths, start, stop], axis=1)
     borders = batches(tasks, ROWS, each=_EACH)
@@ -252,7 +254,7 @@ def search(
         first, last = int(borders[index]), int(borders[index + 1])
         most = int(lengths[first:last].max(initial=0))
         arrays = work_for(n_codes, layout.n_stored)
-        kernel(*data, lower, upper, minima, compiled, first, last, most, arrays, tuple(best))
+        kernel(*data, *bounds, minima, compiled, first, last, most, arrays, tuple(best))
 
     work = int(lengths.sum() + _EACH * start.size) * codes.shape[1] * 4
     _threads.run(nodes, len(borders) - 1, work=work)

@@ -14,15 +14,15 @@ extern "C" __global__ void __launch_bounds__(256) search(
     const int *__restrict__ label, const long long *__restrict__ weight,
     const long long *__restrict__ sums, int n_features, int n_codes,
     const long long *__restrict__ total, const signed char *__restrict__ monotone, int directed,
-    const double *__restrict__ lower, const double *__restrict__ upper,
-    const int *__restrict__ shape, const double *__restrict__ numbers, long long min_rows,
-    double min_weight, int width, long long *__restrict__ found) {
+    const double *__restrict__ lower, const double *__restrict__ upper, int bounded,
+    const double *__restrict__ packed, long long min_rows, double min_weight, int width, long long *__restrict__ found) {
     extern __shared__ long long shared_words[];
     const int warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
     const long long node = blockIdx.x, n_nodes = gridDim.x;
     const int feature = blockIdx.y * n_warps + warp;
     if (feature >= n_features) return;
-    const Layout layout = layout_of(shape, numbers, lower[node], upper[node]);
+    const Layout layout = layout_of(
+        packed, bounded ? lower[node] : -INFINITE, bounded ? upper[node] : INFINITE);
     const int words = statistics_of(layout), n_columns = SMALL ? 0 : words * (width + 3);
     CELL *cells = reinterpret_cast<CELL *>(shared_words + n_warps * n_columns);
     const CODE *own = codes + feature * step;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace
 
 from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Best, scan
@@ -24,14 +24,13 @@ def search(
     n_codes: int,
     total: Any,
     monotone: Any | None,
-    lower: Any,
-    upper: Any,
+    lower: Any | None,
+    upper: Any | None,
     limits: Any,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
-    xp = array_namespace(codes)
     statistics = (label, weight, sums, n_codes, layout.n_stored, layout.implied == 0, None)
     step = max(1, _CELLS // (codes.shape[1] * n_codes * layout.n_stored))
     parts = []
@@ -39,9 +38,8 @@ def search(
         last = min(first + step, start.size)  # the standard allows no slice beyond the end
         # Through the dispatch: an array library with native twins of the two uses them.
         hist = histogram(codes, rows, start[first:last], stop[first:last], *statistics)
-        allowed = xp.zeros(hist.shape[:2], dtype=xp.int32, device=device(codes))
-        bounds = (lower[first:last], upper[first:last])
+        bounds = (None if each is None else each[first:last] for each in (lower, upper))
         own = total[first:last, ...]
-        parts.append(scan(hist, own, allowed, monotone, *bounds, limits, gain, layout))
+        parts.append(scan(hist, own, None, monotone, *bounds, limits, gain, layout))
     result = array_namespace(parts[0].gain)  # some twins answer on the host
     return Best(*(result.concat(fields, axis=0) for fields in zip(*parts, strict=True)))

@@ -406,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) grow(
     const int *__restrict__ n_codes, int n_features, int most_codes,
     const int *__restrict__ label, const long long *__restrict__ weight,
     const long long *__restrict__ sums, const double *__restrict__ identity, int n_identities,
-    int most_rows, const int *__restrict__ shape, const double *__restrict__ layout_numbers, long long min_rows,
+    int most_rows, const double *__restrict__ packed, long long min_rows,
     double min_weight, int width, int max_depth, int min_rows_split, double min_gain,
     const double *__restrict__ costs, int costly, int max_features,
     unsigned long long order_state, unsigned long long cut_state, CELL *__restrict__ cells,
@@ -419,7 +419,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) grow(
     const Rule rule = {max_depth, min_rows_split, min_gain, costly ? costs : 0, max_features,
                        order_state, cut_state};
     Task task;
-    task.layout = layout_of(shape, layout_numbers, -INFINITE, INFINITE);
+    task.layout = layout_of(packed, -INFINITE, INFINITE);
     task.n_features = n_features, task.n_statistics = statistics_of(task.layout);
     task.n_codes = n_codes, task.where = where, task.most = most_rows;
     task.terms = {min_rows, min_weight, width};

@@ -208,7 +208,7 @@ def _grown(
         here.empty(0 if block.copied else moved.shape[0], np.int32),
         *_data(here, table, own, rule, block),
         np.int32(int((nodes.stop - nodes.start).max(initial=0))),
-        *packed(here, layout),
+        packed(here, layout),
         *_terms(here, rule, block),
         cells,
         made,
