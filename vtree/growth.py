@@ -137,10 +137,7 @@ def grow(
             alone = which_alone(grown, frontier, data, rule)
             waiting.append(frontier[alone])
             frontier = frontier[~alone]
-        wanted = _may_split(grown, frontier, data, plan)
-        if wanted.size:
-            splits, nodes, kept = _search(grown, wanted, kept, data, plan)
-            branches = _write(grown, nodes, splits, plan.stops, branches)
+        branches, kept = _split(grown, frontier, kept, branches, data, plan)
         chosen = order(grown)
         chosen = chosen[np.argsort(grown.start[chosen])]
         total = branch_totals(grown, branches, chosen)
@@ -175,19 +172,41 @@ def _summed(bins: Bins, search: Searcher) -> list[Group]:
     return [group for group in bins.groups if search.needs_sums(group)]
 
 
+def _split(
+    grown: Grown,
+    frontier: Integers,
+    kept: _Kept | None,
+    branches: Branches,
+    data: Data,
+    plan: Plan,
+) -> tuple[Branches, _Kept | None]:
+    """Write the splits of the frontier's nodes; return (all branches, histograms for the next)."""
+    wanted = _may_split(grown, frontier, data, plan)
+    if not wanted.size:
+        return branches, kept
+    nodes = (grown.total[wanted], grown.start[wanted], grown.stop[wanted])
+    several = impure(*nodes, data.order, data.targets.layout, data.rows.identity)
+    # A device says which nodes are pure together with what the search found, so that the host
+    # waits for it once a level: to search a few pure ones costs less.
+    early = arrays.on_host(several)
+    if early:
+        wanted = wanted[arrays.to_numpy(several)]
+        if not wanted.size:
+            return branches, kept
+    splits, found, kept = _search(grown, wanted, kept, data, plan)
+    mixed = None if early else wanted[arrays.to_numpy(several)]
+    return _write(grown, found, splits, plan.stops, branches, mixed), kept
+
+
 def _may_split(grown: Grown, frontier: Integers, data: Data, plan: Plan) -> Integers:
-    """Return the nodes of the frontier that are worth a search."""
-    targets = data.targets
-    stops, limits, weight = plan.stops, plan.search.limits, targets.layout.weight
+    """Return the nodes of the frontier that are not too small or too deep for a split."""
+    stops, limits, weight = plan.stops, plan.search.limits, data.targets.layout.weight
     n_rows, weights = grown.total[frontier, 0], grown.total[frontier, weight]
     may = n_rows >= max(stops.min_rows_split, 2 * limits.min_rows)
     may &= weights >= 2.0 * limits.min_weight
     if stops.max_depth is not None:
         may &= grown.depth[frontier] < stops.max_depth
-    frontier = frontier[may]
-    nodes = (grown.total[frontier], grown.start[frontier], grown.stop[frontier])
-    mixed = impure(*nodes, data.order, targets.layout, data.rows.identity)
-    return frontier[mixed]
+    return frontier[may]
 
 
 def _search(
@@ -315,10 +334,20 @@ def _segments(grown: Grown, wanted: Integers, kept: _Kept | None) -> tuple[Segme
 
 
 def _write(
-    grown: Grown, nodes: Integers, splits: Splits, stops: Stops, branches: Branches
+    grown: Grown,
+    nodes: Integers,
+    splits: Splits,
+    stops: Stops,
+    branches: Branches,
+    mixed: Integers | None,
 ) -> Branches:
-    """Store the splits that gain enough; return the branches with theirs appended."""
+    """Store the splits that gain enough; return the branches with those of all appended.
+
+    mixed: the only nodes to split, None for all of them.
+    """
     enough = (splits.feature >= 0) & (splits.gain >= stops.min_gain)
+    if mixed is not None:
+        enough &= np.isin(nodes, mixed)
     own = nodes[enough]
     for name in ("feature", "kind", "bin", "threshold", "gain", "missing_child", "n_children"):
         getattr(grown, name)[own] = getattr(splits, name)[enough]

@@ -196,18 +196,12 @@ def search_group(
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
 
 
-def _constraints(
-    group: Group, nodes: Nodes, search: Search, example: Array
-) -> tuple[Array | None, Array | None, Array | None]:
+def _constraints(group: Group, nodes: Nodes, search: Search, example: Array) -> Any:
     """Return (directions, lower, upper) as `scan` takes them, where `example` lies."""
     if search.monotone is None:
         return None, None, None
-    monotone = search.directions(group)
-    return (
-        None if monotone is None else arrays.like(monotone, example),
-        arrays.like(nodes.lower, example),
-        arrays.like(nodes.upper, example),
-    )
+    own = (search.directions(group), nodes.lower, nodes.upper)
+    return [None if each is None else arrays.like(each, example) for each in own]
 
 
 def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:

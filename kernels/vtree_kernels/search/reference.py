@@ -38,7 +38,7 @@ def search(
         last = min(first + step, start.size)  # the standard allows no slice beyond the end
         # Through the dispatch: an array library with native twins of the two uses them.
         hist = histogram(codes, rows, start[first:last], stop[first:last], *statistics)
-        bounds = (None if each is None else each[first:last] for each in (lower, upper))
+        bounds: Any = (None if each is None else each[first:last] for each in (lower, upper))
         own = total[first:last, ...]
         parts.append(scan(hist, own, None, monotone, *bounds, limits, gain, layout))
     result = array_namespace(parts[0].gain)  # some twins answer on the host
