@@ -206,7 +206,8 @@ def _may_split(grown: Grown, frontier: Integers, data: Data, plan: Plan) -> Inte
     may &= weights >= 2.0 * limits.min_weight
     if stops.max_depth is not None:
         may &= grown.depth[frontier] < stops.max_depth
-    return frontier[may]
+    worth: Integers = frontier[may]
+    return worth
 
 
 def _search(

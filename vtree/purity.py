@@ -22,11 +22,11 @@ def impure(
 ) -> Array:
     """Return which of L nodes have at least two different targets, in any output.
 
-        total (L, S); the rows of node l are order[start[l] : stop[l]]. Class totals tell by themselves;
-        real targets are compared row by row, for a sum of squares cannot tell zero from rounding: then
-        identity (N, O) is given, equal exactly where targets are. Without columns nothing is known of
-        the rows, and all nodes count as impure. The answer to a look at the rows lies where they do, and
-    nothing has waited for it.
+    total (L, S); the rows of node l are order[start[l] : stop[l]]. Class totals tell by themselves;
+    real targets are compared row by row, for a sum of squares cannot tell zero from rounding: then
+    identity (N, O) is given, equal exactly where targets are. Without columns nothing is known of
+    the rows, and all nodes count as impure. After a look at the rows the answer lies where they do,
+    and nothing has waited for it.
     """
     if identity is not None and identity.shape[1] == 0:
         return np.ones(start.size, dtype=np.bool_)

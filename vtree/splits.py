@@ -196,12 +196,15 @@ def search_group(
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
 
 
-def _constraints(group: Group, nodes: Nodes, search: Search, example: Array) -> Any:
-    """Return (directions, lower, upper) as `scan` takes them, where `example` lies."""
+def _constraints(
+    group: Group, nodes: Nodes, search: Search, example: Array
+) -> tuple[Array, Array, Array]:
+    """Return (directions, lower, upper) as `scan` takes them, where `example` lies, or None."""
     if search.monotone is None:
         return None, None, None
-    own = (search.directions(group), nodes.lower, nodes.upper)
-    return [None if each is None else arrays.like(each, example) for each in own]
+    own = search.directions(group)
+    directions = None if own is None else arrays.like(own, example)
+    return directions, arrays.like(nodes.lower, example), arrays.like(nodes.upper, example)
 
 
 def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:

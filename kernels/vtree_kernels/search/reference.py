@@ -38,8 +38,8 @@ def search(
         last = min(first + step, start.size)  # the standard allows no slice beyond the end
         # Through the dispatch: an array library with native twins of the two uses them.
         hist = histogram(codes, rows, start[first:last], stop[first:last], *statistics)
-        bounds: Any = (None if each is None else each[first:last] for each in (lower, upper))
-        own = total[first:last, ...]
-        parts.append(scan(hist, own, None, monotone, *bounds, limits, gain, layout))
+        own = [None if each is None else each[first:last] for each in (lower, upper)]
+        given = (hist, total[first:last, ...], None, monotone)
+        parts.append(scan(*given, own[0], own[1], limits, gain, layout))
     result = array_namespace(parts[0].gain)  # some twins answer on the host
     return Best(*(result.concat(fields, axis=0) for fields in zip(*parts, strict=True)))
