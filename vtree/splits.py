@@ -202,9 +202,9 @@ def _constraints(
     """Return (directions, lower, upper) as `scan` takes them, where `example` lies, or None."""
     if search.monotone is None:
         return None, None, None
-    own = search.directions(group)
-    directions = None if own is None else arrays.like(own, example)
-    return directions, arrays.like(nodes.lower, example), arrays.like(nodes.upper, example)
+    own, bounds = search.directions(group), (nodes.lower, nodes.upper)
+    lower, upper = (arrays.like(bound, example) for bound in bounds)
+    return None if own is None else arrays.like(own, example), lower, upper
 
 
 def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:
@@ -300,8 +300,7 @@ def _allowed(
     filled = (hist[..., 0] > 0) & (codes >= 1)
     lowest = arrays.to_numpy(xp.min(xp.where(filled, codes, hist.shape[2]), axis=2))
     highest = arrays.to_numpy(xp.max(xp.where(filled, codes, 0), axis=2))
-    allowed = np.zeros(shape, dtype=np.int32)
-    threshold = np.zeros(shape)
+    allowed, threshold = np.zeros(shape, dtype=np.int32), np.zeros(shape)
     for g, feature in enumerate(group.features.tolist()):
         allowed[:, g], threshold[:, g] = random_thresholds(
             draw, nodes.key, bins, feature, lowest[:, g], highest[:, g]
