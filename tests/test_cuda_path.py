@@ -1,5 +1,6 @@
 """`device="cuda"` as a whole, launchers and kernels: the CPU's model, bit for bit."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from vtree import (
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     OrderedBoostingRegressor,
+    arrays,
     digest,
     growth,
     subtrees,
@@ -199,6 +201,54 @@ def test_launches_a_level_do_not_grow_with_its_nodes(
     assert set(device.launches) == {*each_level, *once, "encode", "release"}
     assert max(map(device.launches.count, each_level)) <= 8 + (estimator is REALS)
     assert all(device.launches.count(launch) == count for launch, count in once.items())
+
+
+def _calls(estimator: Any, max_depth: int) -> list[str]:
+    """Return, in their order, what a fit level by level launches and copies ("in", "out")."""
+    X, y, _ = _table(estimator, n_rows=2000)
+    brought, read = arrays.like, arrays.to_numpy
+    with emulated() as device, pytest.MonkeyPatch.context() as patch:
+        own = device.launches
+        for module, name, what in ((device, "upload", "in"), (device, "download", "out")):
+            patch.setattr(module, name, _told(getattr(module, name), own, what))
+
+        def like(values: Any, example: Any, *, dtype: Any = None) -> Any:
+            own.extend([] if isinstance(example, np.ndarray) else ["in"])
+            return brought(values, example, dtype=dtype)
+
+        def to_numpy(array: Any) -> Any:
+            own.extend([] if isinstance(array, np.ndarray) else ["out"])
+            return read(array)
+
+        patch.setattr(arrays, "like", like)
+        patch.setattr(arrays, "to_numpy", to_numpy)
+        estimator(device="cuda", max_depth=max_depth).fit(X.round(0), y)
+    return own
+
+
+def _told(function: Any, calls: list[str], what: str) -> Any:
+    def call(values: Any) -> Any:
+        calls.append(what)
+        return function(values)
+
+    return call
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("estimator", [CLASSES, REALS])
+def test_the_host_waits_for_a_level_once(estimator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    monkeypatch.setattr(growth, "MORE_ROWS", 0)
+    shallow, deep = (_calls(estimator, max_depth) for max_depth in (3, 6))
+    # A copy right behind another one waits for nothing.
+    pairs = [list(itertools.pairwise(["in", *calls])) for calls in (shallow, deep)]
+    waits = [sum(own != "out" and then == "out" for own, then in each) for each in pairs]
+    assert waits[1] - waits[0] == 3
+    own = 1 if estimator is REALS else 0  # whose targets differ is asked and answered, too
+    assert deep.count("out") - shallow.count("out") == 3 * (1 + own)
+    assert deep.count("in") - shallow.count("in") == 3 * (4 + own)
+    launches = len(deep) - len(shallow) - 3 * (5 + 2 * own)
+    assert launches <= 3 * (8 + own)
 
 
 @pytest.mark.cuda_host
