@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.cuda_host import nvrtc
-from tests.cuda_host.emulation import emulated, on_device, to_host
+from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from tests.nodes import totals
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
@@ -181,6 +182,21 @@ def test_cuda_leaves_nodes_whose_rows_are_all_in_one_bin() -> None:
 
 
 @pytest.mark.cuda_host
+def test_cuda_reads_codes_beyond_two_to_the_31(tmp_path: Path) -> None:
+    rows, nodes, table, *rest = _arguments("2 classes", "gini")
+    pitch = 2**25  # bytes from row to row of a sparse file, whose last columns are the table
+    wide = np.memmap(tmp_path / "codes", np.uint8, "w+", shape=(N_ROWS, pitch))
+    wide[:, -2:] = table.codes[0]
+    one = Table((table.codes[0],), (np.arange(2),), table.n_codes[[0, 3]])
+    expected = subtree.reference(rows, nodes, one, *rest)
+    with emulated():
+        own = one._replace(codes=(strict(wide)[:, -2:],))
+        statistics, rule = rest
+        found = subtree.twin("cuda")(on_device(rows), nodes, own, on_device(statistics), rule)
+        _assert_same(found._replace(rows=to_host(found.rows)), expected)
+
+
+@pytest.mark.cuda_host
 @pytest.mark.parametrize("flavour", ["draws", "cuts"])
 def test_cuda_with_little_shared_memory(flavour: str) -> None:
     """Rows are not copied, cells lie in global memory, and nodes take several launches."""
@@ -200,8 +216,14 @@ def test_cuda_says_which_rules_it_takes() -> None:
         rows = on_device(np.zeros(3, np.int32))
         assert subtree.is_native(rows, rule)
         assert not subtree.is_native(rows, rule._replace(gain=lambda left, right, layout: 0.0))
-        wide = rule.layout._replace(classes=100)
-        assert not subtree.is_native(rows, rule._replace(layout=wide))
+        wide = rule._replace(layout=rule.layout._replace(classes=100))
+        assert not subtree.is_native(rows, wide)
+    for classes in (2, 100, 900, 1500, 3000):
+        wide = rule._replace(layout=rule.layout._replace(classes=classes))
+        with emulated() as device:
+            taken = subtree.is_native(on_device(np.zeros(3, np.int32)), wide)
+        warps = [cuda_twin._place(device, wide, 256, n)[0].warps for n in (1, 5, 28)]  # type: ignore[arg-type]
+        assert all(warps) if taken else not any(warps)
 
 
 @pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))

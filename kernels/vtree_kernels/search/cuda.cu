@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(256) search(
     const long long *__restrict__ sums, int n_features, int n_codes,
     const long long *__restrict__ total, const signed char *__restrict__ monotone, int directed,
     const double *__restrict__ lower, const double *__restrict__ upper, int bounded,
-    const double *__restrict__ packed, long long min_rows, double min_weight, int width, long long *__restrict__ found) {
+    const double *__restrict__ packed, long long min_rows, double min_weight, int width,
+    long long *__restrict__ found) {
     extern __shared__ long long shared_words[];
     const int warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
     const long long node = blockIdx.x, n_nodes = gridDim.x;
@@ -26,9 +27,11 @@ extern "C" __global__ void __launch_bounds__(256) search(
     const int words = statistics_of(layout), n_columns = SMALL ? 0 : words * (width + 3);
     CELL *cells = reinterpret_cast<CELL *>(shared_words + n_warps * n_columns);
     const CODE *own = codes + feature * step;
+    const auto code_of = [&](int row) { return (int)own[row * pitch]; };
+    const int n_rows = (int)(borders[n_nodes + node] - borders[node]);
     search_rows(cells + warp * n_codes * (words - layout.implied), n_codes, rows + borders[node],
-                0, (int)(borders[n_nodes + node] - borders[node]), {label, weight, sums},
-                [&](int row) { return (int)own[row * pitch]; }, total + node * words, 0,
+                0, n_rows, {label, weight, sums}, code_of, total + node * words, 0,
                 directed ? monotone[feature] : 0, layout, {min_rows, min_weight, width},
-                shared_words + warp * n_columns, found + (node * n_features + feature) * (4 + words));
+                shared_words + warp * n_columns,
+                found + (node * n_features + feature) * (4 + words));
 }

@@ -64,10 +64,13 @@ def _place(here: Device, rule: Rule, most_codes: int, n_features: int) -> tuple[
     while wanted > max(1, min(rule.max_features, n_features)):
         wanted //= 2
     slot = 8 * (4 + rule.layout.n_statistics)
-    room = here.shared_bytes - MARGIN - (wanted + 1) * slot
-    own = place(room, rule.layout, most_codes, wanted)
-    if 2 * own.warps < wanted:
-        own = place(room, rule.layout, 0, wanted)  # the cells lie in global memory
+    room, own = 0, Place(0, 0, 0, 0)
+    while wanted and not own.warps:
+        room = here.shared_bytes - MARGIN - (wanted + 1) * slot
+        own = place(room, rule.layout, most_codes, wanted)
+        if 2 * own.warps < wanted:
+            own = place(room, rule.layout, 0, wanted)  # the cells lie in global memory
+        wanted //= 2
     return own, room - own.warps * (own.scan_bytes + own.cell_bytes)
 
 
