@@ -222,7 +222,7 @@ def test_cuda_says_which_rules_it_takes() -> None:
         wide = rule._replace(layout=rule.layout._replace(classes=classes))
         with emulated() as device:
             taken = subtree.is_native(on_device(np.zeros(3, np.int32)), wide)
-        warps = [cuda_twin._place(device, wide, 256, n)[0].warps for n in (1, 5, 28)]  # type: ignore[arg-type]
+        warps = [cuda_twin._place(device, wide, 256, n)[0].warps for n in (1, 5, 28)]
         assert all(warps) if taken else not any(warps)
 
 
