@@ -39,6 +39,13 @@ def _special() -> Case:
     return values, [0], *_back_to_back(edges), np.uint8
 
 
+def _levels(dtype: Any = np.float64) -> Case:
+    values = np.append(np.arange(-2.0, 12.0, 0.25), SPECIAL[:5]).astype(dtype)
+    near = np.nextafter(dtype(2.5), dtype([0.0, 9.0]))
+    values = np.append(values, near)[:, None]
+    return values, [0], *_back_to_back([np.arange(9) + 0.5]), np.uint8
+
+
 def _wide() -> Case:
     values = np.arange(3000.0)[:, None] / 2
     return values, [0], *_back_to_back([np.arange(1400.0)]), np.uint16
@@ -53,6 +60,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "one value": lambda: (np.full((50, 1), 2.0), [0], *_back_to_back([[1.0, 2.0]]), np.uint8),
     "all missing": lambda: (np.full((9, 1), np.nan), [0], *_back_to_back([[1.0]]), np.uint8),
     "special values": _special,
+    "levels": _levels,
+    "levels of float32": lambda: _levels(np.float32),
     "wide codes": _wide,
 }
 

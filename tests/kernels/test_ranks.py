@@ -24,6 +24,7 @@ def _table(name: str) -> NDArray[Any]:
         "float32": numbers.astype(np.float32),
         "by columns": np.asfortranarray(numbers),
         "whole numbers": draw.integers(-3000, 3000, (500, 2)).astype(np.float64),
+        "far apart": draw.integers(-30, 30, (500, 2)) * 2.0**20,
         "special values": np.array(SPECIAL * 2)[:, None],
         "special values of float32": np.array([*SPECIAL[:5], 1e-45, -1e-45, 3e38], "f4")[:, None],
         "one value": np.full((9, 1), 2.5),
@@ -32,8 +33,8 @@ def _table(name: str) -> NDArray[Any]:
     }[name]
 
 
-NAMES = ["random", "float32", "by columns", "whole numbers", "special values"]
-NAMES += ["special values of float32", "one value", "all missing", "no rows"]
+NAMES = ["random", "float32", "by columns", "whole numbers", "far apart"]
+NAMES += ["special values", "special values of float32", "one value", "all missing", "no rows"]
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.arrays import Array, is_numpy, namespace, to_numpy
+from vtree.arrays import Array, is_numpy, like, namespace, to_numpy
 from vtree.errors import InputError
 from vtree.tables.choice import Ordinals, chosen_columns, in_order, ordinal_columns
 from vtree.tables.columns import (
@@ -20,10 +20,10 @@ from vtree.tables.levels import (
     codes_of_labels,
     codes_of_numbers,
     levels_of_labels,
-    offsets_of_whole_numbers,
     refuse_unknown,
 )
 from vtree.tables.matrices import matrix_of
+from vtree_kernels.ranks import ranks
 
 Unknown = Literal["missing", "error"]
 
@@ -140,9 +140,10 @@ def encode_table(
     if isinstance(table, Columns):
         return _encode_columns(table, schema, unknown)
     if unknown == "error":
-        for place, levels in enumerate(schema.levels):
-            if levels is not None:
-                refuse_unknown(_distinct(table, place), levels, place_of(place, schema.names))
+        nominal = {place: own for place, own in enumerate(schema.levels) if own is not None}
+        _, distinct = ranks(table, list(nominal))
+        for (place, levels), found in zip(nominal.items(), distinct, strict=True):
+            refuse_unknown(to_numpy(found).tolist(), levels, place_of(place, schema.names))
     return _with_codes(table, schema.levels)
 
 
@@ -162,15 +163,28 @@ def _read_matrix(matrix: Array, categorical_features: Any, ordinals: Ordinals) -
     chosen = chosen_columns(categorical_features, width, None, "categorical_features")
     ordinal = np.zeros(width, dtype=bool) if ordinals.chosen is None else ordinals.chosen
     levels: list[NDArray[Any] | None] = [None] * width
-    for place in np.flatnonzero(ordinal if chosen is None else chosen | ordinal).tolist():
+    nominal = np.flatnonzero(ordinal if chosen is None else chosen | ordinal).tolist()
+    codes, distinct = ranks(matrix, nominal)
+    numbers: dict[int, Array] = {}
+    for index, place in enumerate(nominal):
         where = place_of(place, None)
-        own = levels_of_labels(_distinct(matrix, place), where)
+        own = levels_of_labels(to_numpy(distinct[index]).tolist(), where)
         if place in ordinals.orders:
             _check_ascending(ordinals.orders[place], where)
             own = in_order(own, ordinals.orders[place], where)
+            numbers[place] = codes_of_numbers(matrix[:, place], own)
+        elif not np.array_equal(own, np.arange(own.size)):  # or else they are their own numbers
+            numbers[place] = _level_numbers(codes[index, :], own.size, matrix)
         levels[place] = own
     schema = Schema(None, tuple(levels))
-    return Table(_with_codes(matrix, schema.levels), schema, ordinal)
+    return Table(_with_columns(matrix, numbers), schema, ordinal)
+
+
+def _level_numbers(codes: Array, n_levels: int, matrix: Array) -> Array:
+    """Return the level numbers (N,) of codes (N,), 1 and up, NaN for 0."""
+    xp = namespace(matrix)
+    numbers = like(np.append(np.nan, np.arange(n_levels)), matrix)
+    return xp.take(xp.astype(numbers, matrix.dtype), codes)
 
 
 def _check_ascending(order: list[Any], where: str) -> None:
@@ -179,17 +193,6 @@ def _check_ascending(order: list[Any], where: str) -> None:
             f"ordinal_features: {where} of a matrix of numbers has the order {order}, which is "
             "not ascending. Pass a data frame with labels, or numbers in order."
         )
-
-
-def _distinct(matrix: Array, place: int) -> list[float]:
-    """Give a column's distinct numbers on the host, missing ones left out."""
-    column = np.ascontiguousarray(to_numpy(matrix[:, place]))
-    known = column[column == column]
-    found = offsets_of_whole_numbers(known)
-    if found is None:
-        return list(np.unique(known).tolist())
-    least, offset = found
-    return list((np.flatnonzero(np.bincount(offset)) + least).tolist())
 
 
 def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals) -> Table:
@@ -239,10 +242,16 @@ def _encode_columns(table: Columns, schema: Schema, unknown: Unknown) -> NDArray
 
 def _with_codes(matrix: Array, levels: tuple[NDArray[Any] | None, ...]) -> Array:
     """Give a matrix (N, F) with level numbers in its categorical columns."""
-    if all(of_column is None for of_column in levels):
+    nominal = {place: own for place, own in enumerate(levels) if own is not None}
+    numbers = {place: codes_of_numbers(matrix[:, place], own) for place, own in nominal.items()}
+    return _with_columns(matrix, numbers)
+
+
+def _with_columns(matrix: Array, columns: dict[int, Array]) -> Array:
+    """Give a matrix (N, F) with other columns at some places."""
+    if not columns:
         return matrix
     values = namespace(matrix).asarray(matrix, copy=True)
-    for place, of_column in enumerate(levels):
-        if of_column is not None:
-            values[:, place] = codes_of_numbers(matrix[:, place], of_column)
+    for place, column in columns.items():
+        values[:, place] = column
     return values

@@ -10,8 +10,40 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 
+_COUNTED = 1 << 16  # whole numbers so near each other are counted, not sorted
 _DIGIT = 11  # bits; places for 2,048 values stay in L1
 _SIZE = 1 << _DIGIT
+
+
+@numba.njit(cache=True, nogil=True)
+def _whole_range(x):  # type: ignore[no-untyped-def]
+    """Return (the least number, the largest), or (1, 0) unless all are whole, or NaN."""
+    least, most, whole = np.inf, -np.inf, True
+    for row in range(x.size):
+        own = np.float64(x[row])
+        if own == own:
+            whole &= own == np.floor(own)
+            least, most = min(least, own), max(most, own)
+    return (least, most) if whole else (1.0, 0.0)
+
+
+@numba.njit(cache=True, nogil=True)
+def _counted(x, least, size, codes):  # type: ignore[no-untyped-def]
+    """Write each row's code; return the distinct numbers, all of least … least + size − 1."""
+    code = np.zeros(size, np.int32)
+    for row in range(x.size):
+        if x[row] == x[row]:
+            code[np.uint32(x[row] - least)] = 1
+    distinct = np.empty(size)
+    count = np.int32(0)
+    for place in range(size):
+        if code[place]:
+            distinct[count] = least + place
+            count += np.int32(1)
+            code[place] = count
+    for row in range(x.size):
+        codes[row] = code[np.uint32(x[row] - least)] if x[row] == x[row] else 0
+    return distinct[:count]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -80,7 +112,12 @@ def ranks(
     infinity = np.array([np.inf], dtype=values.dtype).view(kind)[0]
 
     def column(g: int) -> None:
-        bits = np.ascontiguousarray(values[:, columns[g]]).view(kind)
+        x = np.ascontiguousarray(values[:, columns[g]])
+        least, most = _whole_range(x)
+        if 0.0 <= most - least < _COUNTED:
+            distinct[g] = _counted(x, least + 0.0, int(most - least) + 1, codes[g]).copy()
+            return
+        bits = x.view(kind)
         # One more place, for a NaN is written where the next number goes.
         keys, rows = np.empty(n_rows + 1, dtype=kind), np.empty(n_rows + 1, dtype=np.uint32)
         spare_keys, spare_rows = np.empty(n_rows, dtype=kind), np.empty(n_rows, dtype=np.uint32)
