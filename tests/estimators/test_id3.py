@@ -33,7 +33,7 @@ def test_numbers_are_refused_by_name() -> None:
     table = {"colour": ["red", "blue"], "weight": [1.5, 2.5], "height": [3, 4]}
     with pytest.raises(InputError, match="'weight', column 'height' hold numbers.*C45Classifier"):
         vtree.ID3Classifier().fit(table, ["a", "b"])
-    with pytest.raises(InputError, match="column 0 hold numbers"):
+    with pytest.raises(InputError, match="column 0 holds numbers"):
         vtree.ID3Classifier().fit([[0.5], [1.5]], ["a", "b"])
 
 

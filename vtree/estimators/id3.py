@@ -119,8 +119,9 @@ class ID3Classifier(InformationTree):
         if numeric:
             named = ", ".join(column_name(schema, f) for f in numeric[:8])
             more = f" and {len(numeric) - 8} more" if len(numeric) > 8 else ""
+            verb = "holds" if len(numeric) == 1 else "hold"
             raise InputError(
-                f"X: {named}{more} hold numbers, but ID3 splits nominal attributes alone. Pass "
+                f"X: {named}{more} {verb} numbers, but ID3 splits nominal attributes alone. Pass "
                 "them as categories (categorical_features), cut them into ranges first "
                 "(sklearn.preprocessing.KBinsDiscretizer), or use C45Classifier"
             )
