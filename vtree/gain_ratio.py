@@ -16,8 +16,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group, midpoints
 from vtree.criteria import Criterion
-from vtree.criteria.information import Worth, information
-from vtree.elementary import log2
+from vtree.criteria.information import Worth, information, logarithms
 from vtree.sorted_rows import SortedRows
 from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
@@ -145,7 +144,7 @@ class InformationSearch(NamedTuple):
         known = host.known[..., plane].astype(np.float64) * self.unit
         gain = host.gain
         if self.corrected:
-            gain = gain - log2(np.maximum(host.tries, 1).astype(np.float64)) / whole
+            gain = gain - logarithms(np.maximum(host.tries, 1).astype(np.float64)) / whole
         gain = np.where(gain > 0.0, gain, -np.inf)
         info = information(np.stack([whole - known, left, known - left], axis=2)) / whole
         return FoundCuts(gain, info, host)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.elementary import log2
+from vtree.elementary import choose, log2
+from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -25,9 +26,27 @@ EPSILON = 1e-3  # C4.5's tolerance for gains and errors
 Worth = Callable[[Floats, Floats, Booleans], Floats]
 
 
-def x_log_x(x: Any) -> Any:
+def x_log_x(x: Floats) -> Floats:
     """Return x log2 x element by element, 0 at 0."""
-    return x * log2(np.where(x > 0.0, x, 1.0))
+    return _each(_x_log_x, x)
+
+
+def logarithms(x: Floats) -> Floats:
+    """Return log2 of positive numbers element by element."""
+    return _each(_log2, x)
+
+
+def _each(function: Callable[[Any], tuple[Any]], x: Floats) -> Floats:
+    found: Floats = elementwise(x.reshape(-1), (), (), function, 1)[0]
+    return found.reshape(x.shape)
+
+
+def _log2(x: Any) -> tuple[Any]:
+    return (log2(x),)
+
+
+def _x_log_x(x: Any) -> tuple[Any]:
+    return (x * log2(choose(x > 0.0, x, 1.0)),)
 
 
 def information(weights: Floats) -> Floats:

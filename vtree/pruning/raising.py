@@ -82,12 +82,12 @@ class _Work:
             order = np.argsort(entries.cell, kind="stable")
             counts = np.bincount(entries.cell, minlength=entries.node.size)
             self.n_rows[entries.node] = counts
-            borders = np.cumsum(counts)[:-1]
-            row = np.split(entries.row[order], borders)
-            weight = np.split(entries.weight[order], borders)
-            inner = self.shape.first_child[entries.node] >= 0
-            for i in np.flatnonzero(inner).tolist():
-                self.entries[int(entries.node[i])] = (row[i], weight[i])
+            row, weight = entries.row[order], entries.weight[order]
+            stop = np.cumsum(counts)
+            inner = np.flatnonzero(self.shape.first_child[entries.node] >= 0)
+            own = entries.node[inner], (stop - counts)[inner], stop[inner]
+            for node, begin, end in zip(*(each.tolist() for each in own), strict=True):
+                self.entries[node] = (row[begin:end], weight[begin:end])
             self.settled[entries.node] = False
             self._note(entries.node)
             entries = step(entries, self.shape, self.rows)
