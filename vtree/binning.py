@@ -60,6 +60,7 @@ class Group(NamedTuple):
     n_codes: int  # B, the largest number of codes among them, missing included
     categorical: bool
     bundles: Bundles | None = None  # fewer columns to build the same histograms from
+    by_column: Array | None = None  # the codes once more, column after column in memory
 
 
 class Bins(NamedTuple):
@@ -77,6 +78,21 @@ class Bins(NamedTuple):
     def n_rows(self) -> int:
         """Rows of the table."""
         return int(self.groups[0].codes.shape[0])
+
+
+def with_columns(bins: Bins) -> Bins:
+    """Return the table with its codes once more by column, on the host.
+
+    A split asks for one code of each row. Row after row these are as many cache lines; a column
+    is an array of as many bytes as there are rows.
+    """
+    groups = [
+        group._replace(by_column=np.asfortranarray(group.codes))
+        if isinstance(group.codes, np.ndarray)
+        else group
+        for group in bins.groups
+    ]
+    return bins._replace(groups=tuple(groups))
 
 
 def bin_table(

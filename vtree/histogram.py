@@ -17,7 +17,7 @@ from vtree.arrays import Array
 from vtree.binning import Group
 from vtree.errors import MemoryBudgetError
 from vtree.targets import Targets
-from vtree_kernels.histogram import Derived, histogram
+from vtree_kernels.histogram import Compact, Derived, compacted, histogram
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -35,6 +35,7 @@ class Rows(NamedTuple):
     layout: Layout
     identity: Array | None = None  # (N, O) of real targets, equal exactly where these are
     ranks: Ranks | None = None
+    compact: Compact | None = None  # weight and sums once more, as histograms read them
 
 
 def rows_of(targets: Targets, example: Array) -> Rows:
@@ -44,13 +45,15 @@ def rows_of(targets: Targets, example: Array) -> Rows:
     if ranks is not None:
         ranks = Ranks(*(arrays.like(field, example) for field in ranks))
     reals = targets.sums.shape[1] > 0
+    sums = arrays.like(targets.sums, example)
     return Rows(
         arrays.like(targets.label - np.int32(targets.layout.implied), example),
         weight,
-        arrays.like(targets.sums, example),
+        sums,
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,
+        compacted(sums, weight),
     )
 
 
@@ -125,6 +128,7 @@ def build(
         rows.layout.n_stored,
         rows.layout.implied == 0,
         derived,
+        rows.compact,
     )
 
 

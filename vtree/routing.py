@@ -75,7 +75,7 @@ def _by_code(
         order,
         grown.start[own],
         grown.stop[own],
-        group.codes,
+        group.codes if group.by_column is None else group.by_column,
         np.searchsorted(group.features, grown.feature[own]),
         grown.kind[own],
         grown.bin[own],

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
-from vtree.binning import Bins
+from vtree.binning import Bins, with_columns
 from vtree.criteria import BOUNDED_NEWTON, NEWTON, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
 from vtree.ensembles.row_draws import Drawn, drawn
@@ -250,12 +250,13 @@ def _flat(columns: Floats) -> Floats:
 def _tiled(bins: Bins, times: int) -> Bins:
     """Return the table with its rows repeated for each tree of a round."""
     if times == 1:
-        return bins
+        return with_columns(bins)
     groups: list[Any] = []
     for group in bins.groups:
         xp = arrays.namespace(group.codes)
         own = group.bundles
         if own is not None:
             own = own._replace(codes=xp.concat([own.codes] * times, axis=0))
-        groups.append(group._replace(codes=xp.concat([group.codes] * times, axis=0), bundles=own))
-    return bins._replace(groups=tuple(groups))
+        codes = xp.concat([group.codes] * times, axis=0)
+        groups.append(group._replace(codes=codes, bundles=own, by_column=None))
+    return with_columns(bins._replace(groups=tuple(groups)))

@@ -15,6 +15,13 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+# Of a row among many, whose sums have more digits than its own: a gradient and a second derivative
+# then take eight bytes, and their sums with a count the two words of a histogram's cell, which
+# 65,536 rows cannot overflow. XGBoost's and LightGBM's are float32, of 24 bits.
+MANY_ROWS = 1 << 16
+_GRADIENT_BITS, _HESSIAN_BITS = 30, 26
+
+
 class Weights(NamedTuple):
     """What the rows of a tree weigh."""
 
@@ -67,10 +74,12 @@ def derivative_targets(
     reg_alpha; most: what a leaf may answer, None where answers have no bounds. A positive second
     derivative is never rounded to zero.
     """
-    sums, unit = whole_numbers(-gradient, weights.whole, weights.n_rows, weights.total)
+    of_table = (weights.whole, weights.n_rows, weights.total)
+    many = weights.n_rows >= MANY_ROWS
+    sums, unit = whole_numbers(-gradient, *of_table, *[_GRADIENT_BITS] * many)
     plane, hessian_unit = weights.whole, weights.unit
     if hessian is not None:
-        plane, own = whole_numbers(hessian, weights.whole, weights.n_rows, weights.total)
+        plane, own = whole_numbers(hessian, *of_table, *[_HESSIAN_BITS] * many)
         plane = np.maximum(plane, 1)
         hessian_unit = own * weights.unit
     gradient_unit = unit * weights.unit

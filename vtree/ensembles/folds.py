@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.arrays import Array
-from vtree.binning import Bins, beside, bin_table
+from vtree.binning import Bins, beside, bin_table, with_columns
 from vtree.ensembles.target_statistics import Rows, of_rows_before
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,8 @@ def planted(
     if not ordering.in_time and (ordering.prefixes or sources is not None):
         n_orders = max(2, ordering.permutations)
         orders = [random_order(seed, number, n_rows) for number in range(n_orders)]
-    tables = [_with_statistics(bins, values, sources, order) for order in orders]
+    whole = with_columns(bins)
+    tables = [_with_statistics(whole, values, sources, order) for order in orders]
     last = whole_fold(*tables[-1], sums)
     shaping = list(zip(orders, tables, strict=True))[: max(1, len(orders) - 1)]
     if ordering.prefixes:
@@ -108,7 +109,7 @@ def _with_statistics(
     statistics = of_rows_before(sources, order)
     numbers = np.full(statistics.shape[1], -1)
     own = bin_table(arrays.like(statistics, values), numbers, max_bins=_STATISTIC_BINS)
-    return beside(bins, own), statistics
+    return beside(bins, with_columns(own)), statistics
 
 
 def random_order(seed: int, number: int, n_rows: int) -> Integers:
@@ -157,5 +158,6 @@ def _taken(bins: Bins, rows: Integers) -> Bins:
     for group in bins.groups:
         xp = arrays.namespace(group.codes)
         chosen = arrays.like(rows, group.codes)
-        groups.append(group._replace(codes=xp.take(group.codes, chosen, axis=0)))
-    return bins._replace(groups=tuple(groups))
+        codes = xp.take(group.codes, chosen, axis=0)
+        groups.append(group._replace(codes=codes, by_column=None))
+    return with_columns(bins._replace(groups=tuple(groups)))

@@ -33,18 +33,19 @@ def exact_mean(values: Floats, weight: Integers | None) -> float:
 
 
 def whole_numbers(
-    values: Floats, weight: Integers | None, n_rows: int, total: int
+    values: Floats, weight: Integers | None, n_rows: int, total: int, bits: int = _SUM_BITS
 ) -> tuple[Integers, float]:
     """Return (weighted values as whole numbers (R,), what one of them stands for).
 
-    No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53.
+    No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53, and no
+    value that weighs one reaches 2^bits.
     """
     reach = float(np.abs(values).max(initial=0.0))
     if reach == 0.0:
         return np.zeros(values.size, dtype=np.int64), 1.0
     top = int(np.frexp(reach)[1])
     if weight is None or total.bit_length() <= _SUM_BITS // 2:
-        step = max(top + total.bit_length() - _SUM_BITS, -1022)
+        step = max(top + total.bit_length() - _SUM_BITS, top - bits, -1022)
         whole = np.rint(np.ldexp(values, -step)).astype(np.int64)
         whole = whole if weight is None else whole * weight
     else:

@@ -1,7 +1,7 @@
 """histogram: statistics of each (node, feature, code).
 
     hist = histogram(codes, rows, start, stop, label, weight, sums, n_codes, n_statistics,
-                     counted, derived)
+                     counted, derived, compact)
 
 codes (N, G); rows (R,) int32 row numbers, those of node l at rows[start[l] : stop[l]]; start and
 stop (L,) int64 NumPy. Each row adds to hist[l, g, codes[row, g], :] (L, G, B, S):
@@ -17,11 +17,14 @@ overflow.
 
 With `derived`, D more nodes follow the L built ones: node d is `derived.parent[derived.slot[d]]`
 less hist[derived.sibling[d]], its parent less its sibling.
+
+`compact` is what `compacted(sums, weight)` returned for the same statistics. It changes nothing but
+what a twin reads: a tree whose histograms take many calls asks for it once.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
-from vtree_kernels.histogram.reference import Derived
+from vtree_kernels.histogram.reference import Compact, Derived
 
 histogram = Kernel(
     reference.histogram,
@@ -29,4 +32,6 @@ histogram = Kernel(
     cuda="vtree_kernels.histogram.cuda",
 )
 
-__all__ = ["Derived", "histogram"]
+compacted = Kernel(reference.compacted, cpu="vtree_kernels.histogram.cpu")
+
+__all__ = ["Compact", "Derived", "compacted", "histogram"]

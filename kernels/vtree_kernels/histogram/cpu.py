@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.histogram.reference import Derived
+from vtree_kernels.histogram.reference import Compact, Derived
 from vtree_kernels.histogram.words import (
     BLOCK,
     TILE,
     add_block,
+    add_block_of_pairs,
     cell_count,
+    field_bits,
+    fill_fields,
     move_counts,
     move_field,
-    needed_bits,
     packing,
 )
 
@@ -36,13 +38,18 @@ def _find_codes(first, all_codes, rows, begin, n_rows, n_features):  # type: ign
     So many loads that wait for nothing are under way together as the processor can hold: rows far
     apart take half the time that they take with prefetches, which it may and does drop.
     """
-    fetched = np.int64(0)
+    width, last = np.uint64(n_features), np.uint64(n_features - 1)
     for i in range(n_rows):
-        at = np.intp(rows[begin + i]) * n_features
-        first[i] = np.uint64(at)
-        for byte in range(0, n_features - 1, LINE):
-            fetched += np.int64(all_codes[at + byte])
-        fetched += np.int64(all_codes[at + n_features - 1])
+        first[i] = np.uint64(rows[begin + i]) * width
+    fetched = np.int64(0)
+    if n_features <= LINE + 1:  # a loop of few instructions keeps more loads under way
+        for i in range(n_rows):
+            fetched += np.int64(all_codes[first[i]]) + np.int64(all_codes[first[i] + last])
+        return fetched
+    for i in range(n_rows):
+        for byte in range(0, n_features, LINE):
+            fetched += np.int64(all_codes[first[i] + np.uint64(byte)])
+        fetched += np.int64(all_codes[first[i] + last])
     return fetched
 
 
@@ -99,20 +106,25 @@ def _count_few(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-
 
 @numba.njit(cache=True, nogil=True)
 def _add_words(  # type: ignore[no-untyped-def]
-    hist, codes, rows, begin, end, label, weight, sums, counted
+    hist, codes, rows, begin, end, label, weighted, compact, counted
 ):
     """Add what a row has for a cell as packed words, and move their fields in time."""
     n_features, n_codes, n_statistics = hist.shape
     stride = np.uint64(n_codes | 1)
-    first_class = np.intp(counted) + np.intp(weight.size > 0)
+    first_class = np.intp(counted) + weighted
     n_classes = n_statistics - first_class if label.shape[1] else 1
-    with_count = np.intp(counted or weight.size == 0)
-    bits = needed_bits(rows, begin, end, with_count, weight, sums)
+    with_count = np.intp(counted or weighted == 0)
+    bits = np.ones(with_count + compact.bits.size, np.int64)
+    bits[with_count:] = compact.bits
     fields, n_words, most = packing(bits)
-    cells = np.zeros((n_words, cell_count(n_features, n_classes, np.intp(stride))), np.int64)
+    layout = (weighted, label.shape[1] > 0, counted, n_classes)
+    wide = np.intp(min(n_words, 2))
+    bundles = (n_words + 1) // 2
+    size_of_bundle = wide * cell_count(n_features, n_classes, np.intp(stride))
+    cells = np.zeros((bundles, size_of_bundle), np.int64)
     all_codes, fetched = codes.reshape(-1), np.int64(0)
     first, place = np.empty(BLOCK, np.uint64), np.zeros(BLOCK, np.uint64)
-    words = np.empty((n_words, BLOCK), np.int64)
+    words = np.empty((bundles, wide * BLOCK), np.int64)
     size, since = min(BLOCK, most), 0
     for block in range(begin, end, size):
         n_rows = min(size, end - block)
@@ -121,44 +133,48 @@ def _add_words(  # type: ignore[no-untyped-def]
             for i in range(n_rows):
                 own = label[rows[block + i], 0] - first_class
                 place[i] = np.uint64(own * TILE) * stride
-        _pack(words, fields, rows, block, n_rows, with_count, weight, sums)
+        _pack(words, fields, rows, block, n_rows, with_count, compact.fields, wide)
         if since + n_rows > most:
-            _unpack(hist, cells, fields, label, weight, sums, counted, n_classes)
+            _unpack(hist, cells, fields, layout, wide)
             since = 0
-        for word in range(n_words):
-            own_cells, own = cells[word], words[word]
-            add_block(
-                own_cells, all_codes, first, place, own, n_rows, n_features, n_classes, stride
-            )
+        for bundle in range(bundles):
+            shape = (n_rows, n_features, n_classes, stride)
+            if wide == 2:
+                add_block_of_pairs(cells[bundle], all_codes, first, place, words[bundle], *shape)
+            else:
+                add_block(cells[bundle], all_codes, first, place, words[bundle], *shape)
         since += n_rows
-    _unpack(hist, cells, fields, label, weight, sums, counted, n_classes)
+    _unpack(hist, cells, fields, layout, wide)
     return fetched
 
 
 @numba.njit(cache=True, nogil=True)
-def _pack(words, fields, rows, begin, n_rows, with_count, weight, sums):  # type: ignore[no-untyped-def]
-    words[:, :n_rows] = 0
+def _pack(words, fields, rows, begin, n_rows, with_count, values, wide):  # type: ignore[no-untyped-def]
+    """Write the words of a block of rows, word by word and field by field."""
     shift, word = np.int64(0), np.int64(-1)
-    weighted = np.intp(weight.size > 0)
     for f in range(fields.shape[0]):
-        shift = shift + fields[f - 1, 1] if word == fields[f, 0] else np.int64(0)
+        begins = word != fields[f, 0]
+        shift = np.int64(0) if begins else shift + fields[f - 1, 1]
         word = fields[f, 0]
-        line = words[word]
-        j = f - with_count - weighted
-        for i in range(n_rows):
-            row = rows[begin + i]
-            value = sums[row, j] if j >= 0 else np.int64(1)
-            if f == with_count and weighted:
-                value = weight[row]
-            line[i] += value << shift
+        line, beside, column = words[word // wide], word % wide, f - with_count
+        if column < 0:
+            for i in range(n_rows):
+                line[wide * i + beside] = 1
+        elif begins:
+            for i in range(n_rows):
+                line[wide * i + beside] = np.int64(values[rows[begin + i], column])
+        else:
+            for i in range(n_rows):
+                value = np.int64(values[rows[begin + i], column])
+                line[wide * i + beside] += value << shift
 
 
 @numba.njit(cache=True, nogil=True)
-def _unpack(hist, cells, fields, label, weight, sums, counted, n_classes):  # type: ignore[no-untyped-def]
-    weighted = np.intp(weight.size > 0)
-    with_count = np.intp(counted or not weighted)
+def _unpack(hist, cells, fields, layout, wide):  # type: ignore[no-untyped-def]
+    weighted, labelled, counted, n_classes = layout
+    with_count = np.intp(counted or weighted == 0)
     first_class = np.intp(counted) + weighted
-    first_sum = hist.shape[2] - sums.shape[1]
+    first_sum = hist.shape[2] - (fields.shape[0] - with_count - weighted)
     for f in range(fields.shape[0]):
         planes = np.empty((2, 2), np.int64)
         n_planes = 0
@@ -171,11 +187,14 @@ def _unpack(hist, cells, fields, label, weight, sums, counted, n_classes):  # ty
             if is_weight or counted:
                 planes[0] = np.intp(is_weight and counted), 0
                 n_planes = 1
-            if label.shape[1] and is_weight == (weighted > 0):
+            if labelled and is_weight == (weighted > 0):
                 planes[n_planes] = first_class, 1
                 n_planes += 1
-        own, width = cells[fields[f, 0]], fields[f, 1]
-        move_field(hist, own, width, j >= 0, planes[:n_planes], n_classes, hist.shape[1] | 1)
+        own, word = cells[fields[f, 0] // wide], fields[f, 0] % wide
+        signed, moved = j >= 0, planes[:n_planes]
+        move_field(
+            hist, own, word, wide, fields[f, 1], signed, moved, n_classes, hist.shape[1] | 1
+        )
     cells[:] = 0
 
 
@@ -225,7 +244,7 @@ def _count_tasks(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _add_tasks(  # type: ignore[no-untyped-def]
-    hist, extra, codes, rows, tasks, first_task, last_task, label, weight, sums, counted
+    hist, extra, codes, rows, tasks, first_task, last_task, label, weight, sums, compact, counted
 ):
     """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
     shape = hist.shape[1:]
@@ -236,7 +255,8 @@ def _add_tasks(  # type: ignore[no-untyped-def]
         own = hist[node] if copy < 0 else extra[copy]
         own.reshape(-1)[:] = 0
         if end - begin >= many and label.shape[1] <= 1:
-            fetched += _add_words(own, codes, rows, begin, end, label, weight, sums, counted)
+            weighted = np.intp(weight.size > 0)
+            fetched += _add_words(own, codes, rows, begin, end, label, weighted, compact, counted)
         elif begin < end:
             flat = own.reshape(-1)
             _add_any(flat, shape, codes, rows, begin, end, label, weight, sums, counted)
@@ -283,6 +303,22 @@ def batches(tasks: NDArray[np.int64], size: int, each: int = 0) -> NDArray[np.in
     return np.unique(np.append(np.searchsorted(rows_before, wanted), [0, len(tasks)]))
 
 
+def compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact | None:
+    """Return what `histogram` reads row by row, None where rows have labels alone."""
+    if weight is None and sums.shape[1] == 0:
+        return None
+    return _compacted(sums, weight)
+
+
+def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact:
+    weights = np.empty(0, dtype=np.int64) if weight is None else weight
+    bits = field_bits(weights, sums)
+    short = bits.max(initial=0) <= 31
+    fields = np.empty((sums.shape[0], bits.size), dtype=np.int32 if short else np.int64)
+    fill_fields(fields, weights, sums)
+    return Compact(fields, bits)
+
+
 def histogram(
     codes: NDArray[Any],
     rows: NDArray[np.int32],
@@ -295,6 +331,7 @@ def histogram(
     n_statistics: int,
     counted: bool = True,
     derived: Derived | None = None,
+    compact: Compact | None = None,
 ) -> NDArray[Any]:
     """Return hist (L + D, G, B, S); see the package for the contract."""
     shape = (codes.shape[1], n_codes, n_statistics)
@@ -308,13 +345,16 @@ def histogram(
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
     codes = np.ascontiguousarray(codes)
     counts_alone = not counted and weight is None and label.shape[1] == 1 and sums.shape[1] == 0
+    if compact is None and not counts_alone:
+        compact = _compacted(sums, weight)
 
     def batch(index: int) -> None:
         first, last = borders[index], borders[index + 1]
         if counts_alone:
             _count_tasks(hist, extra, codes, rows, tasks, first, last, label)
         else:
-            _add_tasks(hist, extra, codes, rows, tasks, first, last, label, weights, sums, counted)
+            statistics = (label, weights, sums, compact, counted)
+            _add_tasks(hist, extra, codes, rows, tasks, first, last, *statistics)
 
     cells = int(np.prod(shape))
     work = int((stop - start).sum()) * codes.shape[1] + start.size * cells // 8

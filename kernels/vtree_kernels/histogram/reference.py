@@ -16,6 +16,18 @@ class Derived(NamedTuple):
     sibling: Any  # (D,) int64 NumPy, its sibling among the built ones
 
 
+class Compact(NamedTuple):
+    """The weight, if any, and the sums of N rows in as few bytes as hold them."""
+
+    fields: Any  # (N, P) int32 or int64
+    bits: Any  # (P,) int64 NumPy, of each field, with its sign
+
+
+def compacted(sums: Any, weight: Any | None) -> Compact | None:
+    """Return None: only a twin that reads rows one by one gains from it."""
+    return None
+
+
 def statistics(
     rows: Any, label: Any, weight: Any | None, sums: Any, n_statistics: int, counted: bool
 ) -> list[Any]:
@@ -79,6 +91,7 @@ def histogram(
     n_statistics: int,
     counted: bool = True,
     derived: Derived | None = None,
+    compact: Compact | None = None,
 ) -> Any:
     """Return hist (L + D, G, B, S); see the package for the contract."""
     xp = array_namespace(codes)

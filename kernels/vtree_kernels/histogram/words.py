@@ -5,7 +5,8 @@
 
 Each field has room for the sum over `2^room − 1` rows; before it can overflow, the fields are
 unpacked and added to the histogram. How many bits a row's values need is read off the rows
-themselves, so nothing is rounded and no caller has to promise anything.
+themselves, so nothing is rounded and no caller has to promise anything. Where one word does not
+hold all fields, two lie side by side and are added at once.
 
 Cells lie by tile of features, class, feature and code, so that what a tile needs stays in the L1
 cache while a block of rows passes: ((tile * classes + class) * TILE + feature) * stride + code.
@@ -13,41 +14,49 @@ cache while a block of rows passes: ((tile * classes + class) * TILE + feature) 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 TILE = 4  # features; their cells, 8 KB as packed words, stay in L1, and little is left over
 BLOCK = 256  # rows whose codes stay in the caches while one tile after another is added
 
 _WORD = 62  # bits in use
-_LEAST_ROOM = 10  # fields share a word while more than 1,000 rows fit between two flushes
+_LEAST_ROOM = 12  # of fields that share a word: more flushes cost more than another word
 
 
 @numba.njit(cache=True, nogil=True)
-def needed_bits(rows, begin, end, counted, weight, sums):  # type: ignore[no-untyped-def]
-    """Return the bits of one row's fields: the count if wanted, the weight if any, each sum."""
+def field_bits(weight, sums):  # type: ignore[no-untyped-def]
+    """Return the bits of the fields of all rows: the weight if any, then each sum."""
     weighted = np.intp(weight.size > 0)
-    bits = np.zeros(counted + weighted + sums.shape[1], np.int64)
-    if weighted:
-        largest = np.int64(0)
-        for position in range(begin, end):
-            largest = max(largest, weight[rows[position]])
-        bits[counted] = _length(largest)
-    for j in range(sums.shape[1]):
-        largest = np.int64(0)
-        for position in range(begin, end):
-            largest |= abs(sums[rows[position], j])
-        bits[counted + weighted + j] = 1 + _length(largest)
-    return bits
+    largest = np.zeros(weighted + sums.shape[1], np.int64)
+    for row in range(weight.size):
+        largest[0] |= weight[row]
+    for row in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            largest[weighted + j] |= abs(sums[row, j])
+    for f in range(largest.size):
+        length = np.int64(f >= weighted)
+        while largest[f] > 0:
+            largest[f] >>= 1
+            length += 1
+        largest[f] = length
+    return largest
 
 
 @numba.njit(cache=True, nogil=True)
-def _length(value):  # type: ignore[no-untyped-def]
-    length = 0
-    while value > 0:
-        value >>= 1
-        length += 1
-    return length
+def fill_fields(fields, weight, sums):  # type: ignore[no-untyped-def]
+    """Write the weight if any, then each sum, of all rows to fields (N, P)."""
+    weighted = np.intp(weight.size > 0)
+    for row in range(fields.shape[0]):
+        if weighted:
+            fields[row, 0] = weight[row]
+        for j in range(sums.shape[1]):
+            fields[row, weighted + j] = sums[row, j]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -90,6 +99,51 @@ def add_block(  # type: ignore[no-untyped-def]
             cells[own + np.uint64(all_codes[first[i] + left + np.uint64(g)])] += word[i]
 
 
+def _add_pair(typing_context: Any, cells: Any, cell: Any, words: Any, word: Any) -> Any:
+    """Add words[word] and the one after to cells[cell] and the one after, as one addition."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pair = ir.VectorType(ir.IntType(64), 2).as_pointer()
+
+        def pointer(place: int) -> Any:
+            kind = signature.args[place]
+            view = context.make_array(kind)(context, builder, arguments[place])
+            return builder.bitcast(builder.gep(view.data, [arguments[place + 1]]), pair)
+
+        target = pointer(0)
+        before = builder.load(target, align=8)
+        more = builder.load(pointer(2), align=8)
+        builder.store(builder.add(before, more), target, align=8)
+        return context.get_dummy_value()
+
+    return types.void(cells, types.uint64, words, types.uint64), codegen
+
+
+add_pair: Any = intrinsic(_add_pair)
+
+
+@numba.njit(cache=True, nogil=True)
+def add_block_of_pairs(  # type: ignore[no-untyped-def]
+    cells, all_codes, first, place, words, n_rows, n_features, n_classes, stride
+):
+    """Do what `add_block` does with two words a row, which lie side by side as their cells do."""
+    whole = n_features // TILE
+    step = np.uint64(n_classes * TILE) * stride
+    for t in range(whole):
+        tile, left = np.uint64(t) * step, np.uint64(t * TILE)
+        for i in range(n_rows):
+            cell, code, word = tile + place[i], first[i] + left, np.uint64(2 * i)
+            for g in range(TILE):
+                own = cell + np.uint64(g) * stride + np.uint64(all_codes[code + np.uint64(g)])
+                add_pair(cells, own + own, words, word)
+    tile, left = np.uint64(whole) * step, np.uint64(whole * TILE)
+    for g in range(n_features - whole * TILE):
+        for i in range(n_rows):
+            own = tile + place[i] + np.uint64(g) * stride
+            own += np.uint64(all_codes[first[i] + left + np.uint64(g)])
+            add_pair(cells, own + own, words, np.uint64(2 * i))
+
+
 @numba.njit(cache=True, nogil=True)
 def cell_count(n_features, n_classes, stride):  # type: ignore[no-untyped-def]
     """Return how many cells of one word `add_block` needs."""
@@ -97,10 +151,13 @@ def cell_count(n_features, n_classes, stride):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def move_field(hist, cells, width, signed, planes, n_classes, stride):  # type: ignore[no-untyped-def]
+def move_field(  # type: ignore[no-untyped-def]
+    hist, cells, word, side_by_side, width, signed, planes, n_classes, stride
+):
     """Add the lowest field of all cells to some planes of hist (G, B, S), and shift it out.
 
-    planes (P, 2): the plane of class 0, and 1 if each class has its own from there on.
+    word: which of the `side_by_side` words of each cell; planes (P, 2): the plane of class 0, and
+    1 if each class has its own from there on.
     """
     n_features, n_codes = hist.shape[:2]
     outside = np.int64(64 - width)
@@ -108,7 +165,7 @@ def move_field(hist, cells, width, signed, planes, n_classes, stride):  # type: 
     for g in range(n_features):
         for c in range(n_classes):
             at = (((g // TILE) * n_classes + c) * TILE + g % TILE) * stride
-            line = cells[at : at + n_codes]
+            line = cells[at * side_by_side + word :: side_by_side]
             for p in range(planes.shape[0]):
                 plane = planes[p, 0] + c * planes[p, 1]
                 for b in range(n_codes):

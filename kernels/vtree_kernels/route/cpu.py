@@ -16,18 +16,19 @@ from vtree_kernels.partition.cpu import CHUNK, written
 
 @numba.njit(cache=True, nogil=True)
 def _decide(  # type: ignore[no-untyped-def]
-    child, counts, rows, tasks, first, last, codes, column, kind, bin, missing_child, offset, table
+    child, counts, rows, tasks, first, last, codes, step, at, kind, bin, missing_child, offset, table
 ):
-    """Write each row's child and count each task's; `child` spares the second pass the codes."""
-    width = codes.shape[1]
-    all_codes = codes.reshape(-1)
+    """Write each row's child and count each task's; `child` spares the second pass the codes.
+
+    codes: flat, those of node l's feature from at[l] on, `step` from row to row.
+    """
     for t in range(first, last):
         node, end = tasks[t, 0], tasks[t, 2]
-        own, rule, cut, absent = column[node], kind[node], bin[node], missing_child[node]
+        own, rule, cut, absent = at[node], kind[node], bin[node], missing_child[node]
         for position in range(tasks[t, 1], end):
             ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-            prefetch(all_codes, ahead * width + own)
-            code = np.int64(all_codes[np.intp(rows[position]) * width + own])
+            prefetch(codes, ahead * step + own)
+            code = np.int64(codes[np.intp(rows[position]) * step + own])
             if code == 0:
                 to = np.int64(absent)
             elif rule == 0:
@@ -56,7 +57,12 @@ def route(
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
     child = np.empty(rows.size, dtype=np.uint8 if n_children <= 256 else np.uint16)
-    rule = (codes, column, kind, bin, missing_child, map_offset, branch_map)
+    n_rows, n_columns = codes.shape
+    if codes.flags.f_contiguous:
+        flat, step, at = codes.T.reshape(-1), 1, column * n_rows
+    else:
+        flat, step, at = np.ascontiguousarray(codes).reshape(-1), n_columns, column
+    rule = (flat, step, at, kind, bin, missing_child, map_offset, branch_map)
     work = int((stop - start).sum()) * 4
 
     def decide(index: int) -> None:
