@@ -79,19 +79,20 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     layout = targets.layout
     grown = blank(start.size - 1, layout.n_statistics)
     rows = arrays.to_numpy(order)
+    label, weight, sums = targets.label, targets.weight, targets.sums
+    if not _is_every_row(rows, len(label)):
+        label, sums = label[rows], sums[rows]
+        weight = None if weight is None else weight[rows]
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
     total[:, 0] = np.diff(start)
-    weight = None if targets.weight is None else targets.weight[rows]
     if weight is not None:
         total[:, 1] = np.add.reduceat(weight, start[:-1])
-    for output in range(targets.sums.shape[1]):
-        sums = np.add.reduceat(targets.sums[rows, output], start[:-1])
-        total[:, layout.first + output] = sums
-    for output in range(targets.label.shape[1]):
-        label = targets.label[rows, output]
+    for output in range(sums.shape[1]):
+        total[:, layout.first + output] = np.add.reduceat(sums[:, output], start[:-1])
+    for output in range(label.shape[1]):
         for root, (a, z) in enumerate(pairwise(start.tolist())):
             own = None if weight is None else weight[a:z].astype(np.float64)  # exact, as all sums
-            total[root] += np.bincount(label[a:z], own, layout.n_statistics).astype(np.int64)
+            total[root] += np.bincount(label[a:z, output], own, layout.n_statistics).astype(np.int64)
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=keys,
@@ -99,6 +100,11 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
         stop=start[1:],
         total=total,
     )
+
+
+def _is_every_row(rows: NDArray[np.int32], n_rows: int) -> bool:
+    """Tell whether `rows` are all rows of a table in its order, as most trees have them."""
+    return rows.size == n_rows and bool((rows == np.arange(n_rows, dtype=np.int32)).all())
 
 
 def branch_totals(grown: Grown, branches: Branches, chosen: Integers) -> Integers:

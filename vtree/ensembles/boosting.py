@@ -35,6 +35,7 @@ from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.tree import Tree, canonical, levels
 from vtree_kernels.scan import Limits
+from vtree_kernels.spread import spread
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -106,15 +107,14 @@ def _round(
         grown = order.trim(grown)
     grown = pruned(grown, system.gamma / derived.gain_unit)
     leaf = _leaves(grown)
-    lengths = grown.stop[leaf] - grown.start[leaf]
-    own = rows[grown.start[leaf[0]] : grown.stop[leaf[-1]]].astype(np.int64)
+    begin, end = grown.start[leaf], grown.stop[leaf]
     step = bounded(_steps(grown, training.bins, system, derived), grown, derived.targets)
     table = Rows(training.y, raw, gradient, hessian, training.weights)
-    found = leaf_steps(training.leaves, table, own, lengths)
+    found = leaf_steps(training.leaves, table, rows[begin[0] : end[-1]], end - begin)
     if found is not None:
         step[leaf, 0] = np.clip(found, grown.lower[leaf], grown.upper[leaf])
     value = step * system.learning_rate
-    sums[own % n_rows, own // n_rows] += np.repeat(value[leaf, 0], lengths)
+    spread(sums, rows, begin, end, value[leaf, 0])
     tree = _tree(grown, branch_map, value, derived)
     _add_to_others(training, tree, sums, sample.rows)
     return tree
@@ -138,7 +138,8 @@ def _weighed(
     n_raw = terms.gradient.shape[1]
     gradient, hessian = _flat(terms.gradient), None
     if training.curved:
-        hessian = _flat(terms.hessian) * system.curvature
+        hessian = _flat(terms.hessian)
+        hessian = hessian if system.curvature == 1.0 else hessian * system.curvature
     if sample.factor is None:
         return gradient, hessian
     factor = np.tile(sample.factor, n_raw)

@@ -7,10 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels import run_tasks
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _SUM_BITS = 53
+_BLOCK = 16_384  # rows whose intermediate results stay in the caches
 
 
 class Terms(NamedTuple):
@@ -40,19 +43,34 @@ def whole_numbers(
     No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53, and no
     value that weighs one reaches 2^bits.
     """
-    reach = float(np.abs(values).max(initial=0.0))
+    reach = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     if reach == 0.0:
         return np.zeros(values.size, dtype=np.int64), 1.0
     top = int(np.frexp(reach)[1])
     if weight is None or total.bit_length() <= _SUM_BITS // 2:
         step = max(top + total.bit_length() - _SUM_BITS, top - bits, -1022)
-        whole = np.rint(np.ldexp(values, -step)).astype(np.int64)
-        whole = whole if weight is None else whole * weight
+        whole = _rounded(values, step, None)
+        whole = whole if weight is None else np.multiply(whole, weight, out=whole)
     else:
         heaviest = int(weight.max()).bit_length()
         step = max(top + heaviest + n_rows.bit_length() - _SUM_BITS, -1022)
-        whole = np.rint(np.ldexp(values, -step) * weight).astype(np.int64)
+        whole = _rounded(values, step, weight)
     return whole, float(np.ldexp(1.0, step))
+
+
+def _rounded(values: Floats, step: int, weight: Integers | None) -> Integers:
+    """Return values / 2^step, times their weights, as whole numbers, half to even."""
+    whole = np.empty(values.size, dtype=np.int64)
+
+    def block(index: int) -> None:
+        rows = slice(index * _BLOCK, (index + 1) * _BLOCK)
+        own = np.ldexp(values[rows], -step)
+        if weight is not None:
+            own *= weight[rows]
+        whole[rows] = np.rint(own, out=own)
+
+    run_tasks(block, -(-values.size // _BLOCK), work=values.size * 4)
+    return whole
 
 
 def quantile(values: Floats, weight: Integers | None, level: float) -> float:

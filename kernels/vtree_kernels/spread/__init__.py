@@ -1,0 +1,19 @@
+"""spread: add each leaf's value to the raw predictions of the rows it holds.
+
+    spread(sums, rows, start, stop, value)
+
+sums (N, K) float64, changed in place; rows (R,) int32, those of leaf l at rows[start[l] : stop[l]];
+start, stop (L,) int64; value (L,) float64. Row number r is row r mod N of the table in tree r // N,
+which adds to that column:
+
+    sums[r mod N, r // N] += value[l]
+
+No two leaves hold the same row number, so each sum has one addition and no order matters.
+"""
+
+from vtree_kernels._dispatch import Kernel
+from vtree_kernels.spread import reference
+
+spread = Kernel(reference.spread, cpu="vtree_kernels.spread.cpu")
+
+__all__ = ["spread"]
