@@ -92,7 +92,9 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     for output in range(label.shape[1]):
         for root, (a, z) in enumerate(pairwise(start.tolist())):
             own = None if weight is None else weight[a:z].astype(np.float64)  # exact, as all sums
-            total[root] += np.bincount(label[a:z, output], own, layout.n_statistics).astype(np.int64)
+            total[root] += np.bincount(label[a:z, output], own, layout.n_statistics).astype(
+                np.int64
+            )
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=keys,

@@ -1,4 +1,10 @@
-"""`histogram` in Numba: one task per chunk of a node's rows, private sums, integer reduction."""
+"""`histogram` in Numba: one task per chunk of a node's rows, private sums, integer reduction.
+
+A row's codes lie together and its cells do not, but all cells of some features stay in the L2
+cache. So rows pass one after another, each adding to all features, and what a row a little later
+needs is fetched meanwhile. Fetching a block of rows first, to pass it feature by feature through
+the L1 cache, takes twice the time in nodes whose rows lie far apart.
+"""
 
 from __future__ import annotations
 
@@ -9,99 +15,91 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._prefetch import prefetch
 from vtree_kernels.histogram.reference import Compact, Derived
 from vtree_kernels.histogram.words import (
-    BLOCK,
-    TILE,
-    add_block,
-    add_block_of_pairs,
-    cell_count,
+    add_pair,
     field_bits,
     fill_fields,
-    move_counts,
     move_field,
     packing,
 )
 
 CHUNK = 65_536  # rows of one node per task: long enough to hide the reduction of a private copy
 LINE = 64  # bytes of a cache line
-UINT16 = 65_535  # what a count of rows can reach before it moves to the histogram
+AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
+NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
 
-# Rows per cell of one feature from which it pays to count by class and move the counts after.
-_MOVE = 8
-
-
-@numba.njit(cache=True, nogil=True)
-def _find_codes(first, all_codes, rows, begin, n_rows, n_features):  # type: ignore[no-untyped-def]
-    """Write where the codes of a block of rows begin, and fetch them; the returned sum is for that.
-
-    So many loads that wait for nothing are under way together as the processor can hold: rows far
-    apart take half the time that they take with prefetches, which it may and does drop.
-    """
-    width, last = np.uint64(n_features), np.uint64(n_features - 1)
-    for i in range(n_rows):
-        first[i] = np.uint64(rows[begin + i]) * width
-    fetched = np.int64(0)
-    if n_features <= LINE + 1:  # a loop of few instructions keeps more loads under way
-        for i in range(n_rows):
-            fetched += np.int64(all_codes[first[i]]) + np.int64(all_codes[first[i] + last])
-        return fetched
-    for i in range(n_rows):
-        for byte in range(0, n_features, LINE):
-            fetched += np.int64(all_codes[first[i] + np.uint64(byte)])
-        fetched += np.int64(all_codes[first[i] + last])
-    return fetched
+# Rows per code from which it pays to add packed words and move their fields after.
+_MOVE = 32
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_classes(hist, counts, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
-    """Count classes in uint16, class by class, and move them to hist before they overflow."""
-    n_features, n_codes, n_classes = hist.shape
-    stride = np.uint64(n_codes | 1)
-    all_codes = codes.reshape(-1)
-    first, place = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
-    one = np.ones(BLOCK, np.uint16)
-    since, fetched = 0, np.int64(0)
-    for block in range(begin, end, BLOCK):
-        n_rows = min(BLOCK, end - block)
-        fetched += _find_codes(first, all_codes, rows, block, n_rows, n_features)
-        for i in range(n_rows):
-            place[i] = np.uint64(label[rows[block + i], 0] * TILE) * stride
-        if since + n_rows > UINT16:
-            move_counts(hist, counts, n_classes, np.intp(stride))
-            since = 0
-        add_block(counts, all_codes, first, place, one, n_rows, n_features, n_classes, stride)
-        since += n_rows
-    move_counts(hist, counts, n_classes, np.intp(stride))
-    return fetched
+def _count_classes(flat, shape, codes, rows, begin, end, label, first, last):  # type: ignore[no-untyped-def]
+    """Count the classes of rows by the codes of features first to last."""
+    width, n_codes, n_classes = shape
+    classes, step = np.uint64(n_classes), np.uint64(n_codes * n_classes)
+    for position in range(begin, end):
+        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+        prefetch(label, ahead)
+        for column in range(first, last - 1, LINE):
+            prefetch(codes, ahead * width + column)
+        prefetch(codes, ahead * width + last - 1)
+        row = np.intp(rows[position])
+        cell, code = np.uint64(label[row]), np.uint64(row * width)
+        for g in range(np.uint64(first), np.uint64(last)):
+            flat[cell + g * step + np.uint64(codes[code + g]) * classes] += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_few(flat, shape, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
-    """Count classes of few rows in place: moving counts would take longer than counting."""
-    n_features, n_codes, n_classes = shape
-    planes, step = np.uint64(n_classes), np.uint64(n_codes * n_classes)
-    all_codes = codes.reshape(-1)
-    first, place = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
-    whole, fetched = n_features // TILE, np.int64(0)
-    for block in range(begin, end, BLOCK):
-        n_rows = min(BLOCK, end - block)
-        fetched += _find_codes(first, all_codes, rows, block, n_rows, n_features)
-        for i in range(n_rows):
-            place[i] = np.uint64(label[rows[block + i], 0])
-        for t in range(whole):
-            tile, left = np.uint64(t * TILE) * step, np.uint64(t * TILE)
-            for i in range(n_rows):
-                cell, code = tile + place[i], first[i] + left
-                for g in range(TILE):
-                    own = cell + np.uint64(g) * step
-                    flat[own + np.uint64(all_codes[code + np.uint64(g)]) * planes] += 1
-        for g in range(whole * TILE, n_features):
-            own = np.uint64(g) * step
-            for i in range(n_rows):
-                code = np.uint64(all_codes[first[i] + np.uint64(g)])
-                flat[own + place[i] + code * planes] += 1
-    return fetched
+def _add_rows(  # type: ignore[no-untyped-def]
+    flat, shape, codes, rows, begin, end, label, weighted, values, counted, first, last
+):
+    """Add to the cells of features first to last what rows have for their planes."""
+    width, n_codes, n_statistics = shape
+    statistics, step = np.uint64(n_statistics), np.uint64(n_codes * n_statistics)
+    all_values, n_values = values.reshape(-1), values.shape[1]
+    outputs, own_label = label.shape[1], label.reshape(-1)
+    # Side by side lie the count, the weight and, where no classes come between, the sums.
+    side_by_side = counted + (weighted if outputs else n_values)
+    planes = np.ones(counted + n_values + 1, np.int64)
+    for position in range(begin, end):
+        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+        prefetch(all_values, ahead * n_values)
+        prefetch(own_label, ahead * outputs)
+        for column in range(first, last - 1, LINE):
+            prefetch(codes, ahead * width + column)
+        prefetch(codes, ahead * width + last - 1)
+        row = np.intp(rows[position])
+        code = np.uint64(row * width)
+        for f in range(n_values):
+            planes[counted + f] = all_values[row * n_values + f]
+        at_once = side_by_side
+        if side_by_side == 3:  # a count, a weight and a sum: the statistics of most regressions
+            left, right, third = planes[0], planes[1], planes[2]
+            for g in range(np.uint64(first), np.uint64(last)):
+                cell = g * step + np.uint64(codes[code + g]) * statistics
+                add_pair(flat, cell, left, right)
+                flat[cell + np.uint64(2)] += third
+        else:
+            at_once -= side_by_side % 2
+            for plane in range(0, at_once, 2):
+                left, right = planes[plane], planes[plane + 1]
+                for g in range(np.uint64(first), np.uint64(last)):
+                    cell = np.uint64(plane) + g * step + np.uint64(codes[code + g]) * statistics
+                    add_pair(flat, cell, left, right)
+        for plane in range(at_once, counted + n_values):
+            value = planes[plane]
+            own = np.uint64(
+                plane if plane < side_by_side else n_statistics + plane - counted - n_values
+            )
+            for g in range(np.uint64(first), np.uint64(last)):
+                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += value
+        weight = planes[counted] if weighted else np.int64(1)
+        for output in range(outputs):
+            own = np.uint64(own_label[row * outputs + output])
+            for g in range(np.uint64(first), np.uint64(last)):
+                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += weight
 
 
 @numba.njit(cache=True, nogil=True)
@@ -110,69 +108,104 @@ def _add_words(  # type: ignore[no-untyped-def]
 ):
     """Add what a row has for a cell as packed words, and move their fields in time."""
     n_features, n_codes, n_statistics = hist.shape
-    stride = np.uint64(n_codes | 1)
-    first_class = np.intp(counted) + weighted
-    n_classes = n_statistics - first_class if label.shape[1] else 1
-    with_count = np.intp(counted or weighted == 0)
+    n_classes = n_statistics - counted - weighted if label.shape[1] else 1
+    with_count = np.intp(counted > 0 or weighted == 0)
     bits = np.ones(with_count + compact.bits.size, np.int64)
     bits[with_count:] = compact.bits
     fields, n_words, most = packing(bits)
     layout = (weighted, label.shape[1] > 0, counted, n_classes)
-    wide = np.intp(min(n_words, 2))
-    bundles = (n_words + 1) // 2
-    size_of_bundle = wide * cell_count(n_features, n_classes, np.intp(stride))
-    cells = np.zeros((bundles, size_of_bundle), np.int64)
-    all_codes, fetched = codes.reshape(-1), np.int64(0)
-    first, place = np.empty(BLOCK, np.uint64), np.zeros(BLOCK, np.uint64)
-    words = np.empty((bundles, wide * BLOCK), np.int64)
-    size, since = min(BLOCK, most), 0
-    for block in range(begin, end, size):
-        n_rows = min(size, end - block)
-        fetched += _find_codes(first, all_codes, rows, block, n_rows, n_features)
-        if label.shape[1]:
-            for i in range(n_rows):
-                own = label[rows[block + i], 0] - first_class
-                place[i] = np.uint64(own * TILE) * stride
-        _pack(words, fields, rows, block, n_rows, with_count, compact.fields, wide)
-        if since + n_rows > most:
-            _unpack(hist, cells, fields, layout, wide)
-            since = 0
+    wide, bundles = np.intp(min(n_words, 2)), (n_words + 1) // 2
+    columns = max(1, NEAR // (8 * wide * n_codes * n_classes))
+    cells = np.zeros((bundles, wide * n_classes * n_features * n_codes), np.int64)
+    shape = (n_features, n_codes, np.intp(counted) + weighted)
+    for block in range(begin, end, most):
+        stop = min(block + most, end)
         for bundle in range(bundles):
-            shape = (n_rows, n_features, n_classes, stride)
-            if wide == 2:
-                add_block_of_pairs(cells[bundle], all_codes, first, place, words[bundle], *shape)
-            else:
-                add_block(cells[bundle], all_codes, first, place, words[bundle], *shape)
-        since += n_rows
-    _unpack(hist, cells, fields, layout, wide)
-    return fetched
+            given = (codes, rows, block, stop, label, compact.fields)
+            factors = _factors(fields, with_count, wide * bundle)
+            for first in range(0, n_features, columns):
+                last = min(first + columns, n_features)
+                if wide == 2:
+                    _add_two(cells[bundle], shape, *given, factors, first, last)
+                else:
+                    _add_one(cells[bundle], shape, *given, factors, first, last)
+        _unpack(hist, cells, fields, layout, wide)
 
 
 @numba.njit(cache=True, nogil=True)
-def _pack(words, fields, rows, begin, n_rows, with_count, values, wide):  # type: ignore[no-untyped-def]
-    """Write the words of a block of rows, word by word and field by field."""
-    shift, word = np.int64(0), np.int64(-1)
+def _factors(fields, with_count, word):  # type: ignore[no-untyped-def]
+    """Return what each value is multiplied by in `word` and the next one, and the constants."""
+    factors = np.zeros((fields.shape[0] - with_count + 1, 2), np.int64)
+    shift, previous = np.int64(0), np.int64(-1)
     for f in range(fields.shape[0]):
-        begins = word != fields[f, 0]
-        shift = np.int64(0) if begins else shift + fields[f - 1, 1]
-        word = fields[f, 0]
-        line, beside, column = words[word // wide], word % wide, f - with_count
-        if column < 0:
-            for i in range(n_rows):
-                line[wide * i + beside] = 1
-        elif begins:
-            for i in range(n_rows):
-                line[wide * i + beside] = np.int64(values[rows[begin + i], column])
-        else:
-            for i in range(n_rows):
-                value = np.int64(values[rows[begin + i], column])
-                line[wide * i + beside] += value << shift
+        shift = shift + fields[f - 1, 1] if fields[f, 0] == previous else np.int64(0)
+        previous = fields[f, 0]
+        if 0 <= previous - word < 2:
+            factors[f - with_count, previous - word] = np.int64(1) << shift  # the count's is last
+    return factors
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_two(  # type: ignore[no-untyped-def]
+    cells, shape, codes, rows, begin, end, label, values, factors, first, last
+):
+    """Add two words of each row to the cells of features first to last."""
+    width, n_codes, first_class = shape
+    step, codes_of_class = np.uint64(n_codes), width * n_codes
+    all_values, n_values = values.reshape(-1), values.shape[1]
+    own_label, outputs = label.reshape(-1), label.shape[1]
+    constant = factors[n_values]
+    for position in range(begin, end):
+        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+        prefetch(all_values, ahead * n_values)
+        for column in range(first, last - 1, LINE):
+            prefetch(codes, ahead * width + column)
+        prefetch(codes, ahead * width + last - 1)
+        row = np.intp(rows[position])
+        left, right = constant[0], constant[1]
+        for f in range(n_values):
+            value = np.int64(all_values[row * n_values + f])
+            left, right = left + value * factors[f, 0], right + value * factors[f, 1]
+        cell, code = np.uint64(0), np.uint64(row * width)
+        if outputs:
+            prefetch(own_label, ahead)
+            cell = np.uint64((own_label[row] - first_class) * codes_of_class)
+        for g in range(np.uint64(first), np.uint64(last)):
+            own = cell + g * step + np.uint64(codes[code + g])
+            add_pair(cells, own + own, left, right)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_one(  # type: ignore[no-untyped-def]
+    cells, shape, codes, rows, begin, end, label, values, factors, first, last
+):
+    """Do it where one word holds all fields."""
+    width, n_codes, first_class = shape
+    step, codes_of_class = np.uint64(n_codes), width * n_codes
+    all_values, n_values = values.reshape(-1), values.shape[1]
+    own_label, outputs = label.reshape(-1), label.shape[1]
+    for position in range(begin, end):
+        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+        prefetch(all_values, ahead * n_values)
+        for column in range(first, last - 1, LINE):
+            prefetch(codes, ahead * width + column)
+        prefetch(codes, ahead * width + last - 1)
+        row = np.intp(rows[position])
+        word = factors[n_values, 0]
+        for f in range(n_values):
+            word += np.int64(all_values[row * n_values + f]) * factors[f, 0]
+        cell, code = np.uint64(0), np.uint64(row * width)
+        if outputs:
+            prefetch(own_label, ahead)
+            cell = np.uint64((own_label[row] - first_class) * codes_of_class)
+        for g in range(np.uint64(first), np.uint64(last)):
+            cells[cell + g * step + np.uint64(codes[code + g])] += word
 
 
 @numba.njit(cache=True, nogil=True)
 def _unpack(hist, cells, fields, layout, wide):  # type: ignore[no-untyped-def]
     weighted, labelled, counted, n_classes = layout
-    with_count = np.intp(counted or weighted == 0)
+    with_count = np.intp(counted > 0 or weighted == 0)
     first_class = np.intp(counted) + weighted
     first_sum = hist.shape[2] - (fields.shape[0] - with_count - weighted)
     for f in range(fields.shape[0]):
@@ -184,40 +217,16 @@ def _unpack(hist, cells, fields, layout, wide):  # type: ignore[no-untyped-def]
             n_planes = 1
         else:
             is_weight = f == with_count
-            if is_weight or counted:
-                planes[0] = np.intp(is_weight and counted), 0
+            if is_weight or counted > 0:
+                planes[0] = np.intp(is_weight and counted > 0), 0
                 n_planes = 1
             if labelled and is_weight == (weighted > 0):
                 planes[n_planes] = first_class, 1
                 n_planes += 1
         own, word = cells[fields[f, 0] // wide], fields[f, 0] % wide
         signed, moved = j >= 0, planes[:n_planes]
-        move_field(
-            hist, own, word, wide, fields[f, 1], signed, moved, n_classes, hist.shape[1] | 1
-        )
+        move_field(hist, own, word, wide, fields[f, 1], signed, moved, n_classes)
     cells[:] = 0
-
-
-@numba.njit(cache=True, nogil=True)
-def _add_any(  # type: ignore[no-untyped-def]
-    flat, shape, codes, rows, begin, end, label, weight, sums, counted
-):
-    n_features, n_codes, n_statistics = shape
-    first_sum = n_statistics - sums.shape[1]
-    weight_plane = np.intp(counted)
-    for position in range(begin, end):
-        row = rows[position]
-        w = weight[row] if weight.size else 1
-        for g in range(n_features):
-            cell = (g * n_codes + np.intp(codes[row, g])) * n_statistics
-            if counted:
-                flat[cell] += 1
-            if weight.size:
-                flat[cell + weight_plane] += w
-            for o in range(label.shape[1]):
-                flat[cell + label[row, o]] += w
-            for j in range(sums.shape[1]):
-                flat[cell + first_sum + j] += sums[row, j]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -226,41 +235,39 @@ def _count_tasks(  # type: ignore[no-untyped-def]
 ):
     """Work through tasks (node, begin, end, private copy or −1) of classes without weights."""
     shape = hist.shape[1:]
-    cells = cell_count(shape[0], shape[2], shape[1] | 1)
-    many = _MOVE * shape[1] * shape[2]
-    longest = np.max(tasks[first_task:last_task, 2] - tasks[first_task:last_task, 1])
-    counts = np.zeros(cells if longest >= many else 0, np.uint16)
-    fetched = np.int64(0)
+    columns = max(1, NEAR // (4 * shape[1] * shape[2]))
+    all_codes, labels = codes.reshape(-1), label.reshape(-1)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
-        own.reshape(-1)[:] = 0
-        if end - begin >= many:
-            fetched += _count_classes(own, counts, codes, rows, begin, end, label)
-        elif begin < end:
-            fetched += _count_few(own.reshape(-1), shape, codes, rows, begin, end, label)
-    return fetched
+        flat = own.reshape(-1)
+        flat[:] = 0
+        for first in range(0, shape[0], columns):
+            last = min(first + columns, shape[0])
+            _count_classes(flat, shape, all_codes, rows, begin, end, labels, first, last)
 
 
 @numba.njit(cache=True, nogil=True)
 def _add_tasks(  # type: ignore[no-untyped-def]
-    hist, extra, codes, rows, tasks, first_task, last_task, label, weight, sums, compact, counted
+    hist, extra, codes, rows, tasks, first_task, last_task, label, weighted, compact, counted
 ):
     """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
     shape = hist.shape[1:]
-    many = _MOVE * shape[1] * shape[2] if label.shape[1] else 1
-    fetched = np.int64(0)
+    columns = max(1, NEAR // (8 * shape[1] * shape[2]))
+    many = _MOVE * shape[1] * max(1, shape[2] * label.shape[1])
+    all_codes = codes.reshape(-1)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
-        own.reshape(-1)[:] = 0
+        flat = own.reshape(-1)
+        flat[:] = 0
         if end - begin >= many and label.shape[1] <= 1:
-            weighted = np.intp(weight.size > 0)
-            fetched += _add_words(own, codes, rows, begin, end, label, weighted, compact, counted)
-        elif begin < end:
-            flat = own.reshape(-1)
-            _add_any(flat, shape, codes, rows, begin, end, label, weight, sums, counted)
-    return fetched
+            _add_words(own, all_codes, rows, begin, end, label, weighted, compact, counted)
+        else:
+            for first in range(0, shape[0], columns):
+                given = (label, weighted, compact.fields, counted)
+                last = min(first + columns, shape[0])
+                _add_rows(flat, shape, all_codes, rows, begin, end, *given, first, last)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -335,16 +342,15 @@ def histogram(
 ) -> NDArray[Any]:
     """Return hist (L + D, G, B, S); see the package for the contract."""
     shape = (codes.shape[1], n_codes, n_statistics)
-    dtype = np.int64 if counted else np.int32
+    counts_alone = not counted and weight is None and label.shape[1] == 1 and sums.shape[1] == 0
+    dtype = np.int32 if counts_alone else np.int64  # pairs are added as 64 bits each
     n_derived = 0 if derived is None else derived.slot.size
     hist = np.empty((start.size + n_derived, *shape), dtype=dtype)
     # A private copy is cleared and added up: so many rows that this does not show.
     tasks = chunks(start, stop, max(CHUNK, 12 * n_codes * n_statistics))
     extra = np.empty((int(tasks[:, 3].max(initial=-1)) + 1, *shape), dtype=dtype)
     borders = batches(tasks, CHUNK // 8, each=n_codes * n_statistics // 8)
-    weights = np.empty(0, dtype=np.int64) if weight is None else weight
-    codes = np.ascontiguousarray(codes)
-    counts_alone = not counted and weight is None and label.shape[1] == 1 and sums.shape[1] == 0
+    codes, label = np.ascontiguousarray(codes), np.ascontiguousarray(label)
     if compact is None and not counts_alone:
         compact = _compacted(sums, weight)
 
@@ -353,7 +359,7 @@ def histogram(
         if counts_alone:
             _count_tasks(hist, extra, codes, rows, tasks, first, last, label)
         else:
-            statistics = (label, weights, sums, compact, counted)
+            statistics = (label, int(weight is not None), compact, int(counted))
             _add_tasks(hist, extra, codes, rows, tasks, first, last, *statistics)
 
     cells = int(np.prod(shape))
@@ -369,4 +375,4 @@ def histogram(
             _derive(hist, start.size, *derived, index * some, last)
 
         _threads.run(derive, -(-n_derived // some), work=n_derived * cells // 4)
-    return hist
+    return hist if counted else hist.astype(np.int32, copy=False)

@@ -8,8 +8,7 @@ unpacked and added to the histogram. How many bits a row's values need is read o
 themselves, so nothing is rounded and no caller has to promise anything. Where one word does not
 hold all fields, two lie side by side and are added at once.
 
-Cells lie by tile of features, class, feature and code, so that what a tile needs stays in the L1
-cache while a block of rows passes: ((tile * classes + class) * TILE + feature) * stride + code.
+Cells lie by class, feature and code: (class * features + feature) * codes + code.
 """
 
 from __future__ import annotations
@@ -22,11 +21,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-TILE = 4  # features; their cells, 8 KB as packed words, stay in L1, and little is left over
-BLOCK = 256  # rows whose codes stay in the caches while one tile after another is added
-
 _WORD = 62  # bits in use
-_LEAST_ROOM = 12  # of fields that share a word: more flushes cost more than another word
+_LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
 
 @numba.njit(cache=True, nogil=True)
@@ -74,85 +70,29 @@ def packing(bits):  # type: ignore[no-untyped-def]
     return fields, words, (1 << room) - 1
 
 
-@numba.njit(cache=True, nogil=True)
-def add_block(  # type: ignore[no-untyped-def]
-    cells, all_codes, first, place, word, n_rows, n_features, n_classes, stride
-):
-    """Add word[i] for each of a block's rows, codes from all_codes[first[i]] on, class at place[i].
-
-    The loop over a tile has a constant length and unrolls; each addition is independent of the
-    others, so that what remains is one load-add-store an update.
-    """
-    whole = n_features // TILE
-    step = np.uint64(n_classes * TILE) * stride
-    for t in range(whole):
-        tile, left = np.uint64(t) * step, np.uint64(t * TILE)
-        for i in range(n_rows):
-            cell, code, value = tile + place[i], first[i] + left, word[i]
-            for g in range(TILE):
-                own = cell + np.uint64(g) * stride
-                cells[own + np.uint64(all_codes[code + np.uint64(g)])] += value
-    tile, left = np.uint64(whole) * step, np.uint64(whole * TILE)
-    for g in range(n_features - whole * TILE):
-        for i in range(n_rows):
-            own = tile + place[i] + np.uint64(g) * stride
-            cells[own + np.uint64(all_codes[first[i] + left + np.uint64(g)])] += word[i]
-
-
-def _add_pair(typing_context: Any, cells: Any, cell: Any, words: Any, word: Any) -> Any:
-    """Add words[word] and the one after to cells[cell] and the one after, as one addition."""
+def _add_pair(typing_context: Any, cells: Any, cell: Any, first: Any, second: Any) -> Any:
+    """Add `first` to cells[cell] and `second` to the one after, as one addition."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pair = ir.VectorType(ir.IntType(64), 2).as_pointer()
-
-        def pointer(place: int) -> Any:
-            kind = signature.args[place]
-            view = context.make_array(kind)(context, builder, arguments[place])
-            return builder.bitcast(builder.gep(view.data, [arguments[place + 1]]), pair)
-
-        target = pointer(0)
+        pair = ir.VectorType(ir.IntType(64), 2)
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        target = builder.bitcast(builder.gep(view.data, [arguments[1]]), pair.as_pointer())
+        more = ir.Constant(pair, ir.Undefined)
+        for place in range(2):
+            more = builder.insert_element(more, arguments[2 + place], ir.IntType(32)(place))
         before = builder.load(target, align=8)
-        more = builder.load(pointer(2), align=8)
         builder.store(builder.add(before, more), target, align=8)
         return context.get_dummy_value()
 
-    return types.void(cells, types.uint64, words, types.uint64), codegen
+    return types.void(cells, types.uint64, types.int64, types.int64), codegen
 
 
 add_pair: Any = intrinsic(_add_pair)
 
 
 @numba.njit(cache=True, nogil=True)
-def add_block_of_pairs(  # type: ignore[no-untyped-def]
-    cells, all_codes, first, place, words, n_rows, n_features, n_classes, stride
-):
-    """Do what `add_block` does with two words a row, which lie side by side as their cells do."""
-    whole = n_features // TILE
-    step = np.uint64(n_classes * TILE) * stride
-    for t in range(whole):
-        tile, left = np.uint64(t) * step, np.uint64(t * TILE)
-        for i in range(n_rows):
-            cell, code, word = tile + place[i], first[i] + left, np.uint64(2 * i)
-            for g in range(TILE):
-                own = cell + np.uint64(g) * stride + np.uint64(all_codes[code + np.uint64(g)])
-                add_pair(cells, own + own, words, word)
-    tile, left = np.uint64(whole) * step, np.uint64(whole * TILE)
-    for g in range(n_features - whole * TILE):
-        for i in range(n_rows):
-            own = tile + place[i] + np.uint64(g) * stride
-            own += np.uint64(all_codes[first[i] + left + np.uint64(g)])
-            add_pair(cells, own + own, words, np.uint64(2 * i))
-
-
-@numba.njit(cache=True, nogil=True)
-def cell_count(n_features, n_classes, stride):  # type: ignore[no-untyped-def]
-    """Return how many cells of one word `add_block` needs."""
-    return -(-n_features // TILE) * TILE * n_classes * stride
-
-
-@numba.njit(cache=True, nogil=True)
 def move_field(  # type: ignore[no-untyped-def]
-    hist, cells, word, side_by_side, width, signed, planes, n_classes, stride
+    hist, cells, word, side_by_side, width, signed, planes, n_classes
 ):
     """Add the lowest field of all cells to some planes of hist (G, B, S), and shift it out.
 
@@ -164,7 +104,7 @@ def move_field(  # type: ignore[no-untyped-def]
     mask = np.int64((np.uint64(1) << np.uint64(width)) - np.uint64(1))
     for g in range(n_features):
         for c in range(n_classes):
-            at = (((g // TILE) * n_classes + c) * TILE + g % TILE) * stride
+            at = (c * n_features + g) * n_codes
             line = cells[at * side_by_side + word :: side_by_side]
             for p in range(planes.shape[0]):
                 plane = planes[p, 0] + c * planes[p, 1]
@@ -174,15 +114,3 @@ def move_field(  # type: ignore[no-untyped-def]
             for b in range(n_codes):
                 value = (line[b] << outside) >> outside if signed else line[b] & mask
                 line[b] = (line[b] - value) >> width
-
-
-@numba.njit(cache=True, nogil=True)
-def move_counts(hist, cells, n_classes, stride):  # type: ignore[no-untyped-def]
-    """Add cells that only count to hist (G, B, K), and clear them."""
-    n_features, n_codes = hist.shape[:2]
-    for g in range(n_features):
-        for c in range(n_classes):
-            at = (((g // TILE) * n_classes + c) * TILE + g % TILE) * stride
-            for b in range(n_codes):
-                hist[g, b, c] += np.int32(cells[at + b])
-                cells[at + b] = 0

@@ -16,7 +16,20 @@ from vtree_kernels.partition.cpu import CHUNK, written
 
 @numba.njit(cache=True, nogil=True)
 def _decide(  # type: ignore[no-untyped-def]
-    child, counts, rows, tasks, first, last, codes, step, at, kind, bin, missing_child, offset, table
+    child,
+    counts,
+    rows,
+    tasks,
+    first,
+    last,
+    codes,
+    step,
+    at,
+    kind,
+    bin,
+    missing_child,
+    offset,
+    table,
 ):
     """Write each row's child and count each task's; `child` spares the second pass the codes.
 
