@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Rows(NamedTuple):
     weights: Weights  # of K·N rows
 
 
-def leaf_steps(leaves: Leaves, table: Rows, rows: Integers, lengths: Integers) -> Floats | None:
+def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integers) -> Floats | None:
     """Return what each leaf adds, (L,), or None where the statistics say it.
 
     rows: of the leaves, one leaf after another, `lengths` (L,) of them each.
@@ -83,7 +83,7 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: Integers, lengths: Integers) -
     return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)
 
 
-def _residuals(table: Rows, rows: Integers) -> tuple[Floats, Integers]:
+def _residuals(table: Rows, rows: NDArray[Any]) -> tuple[Floats, Integers]:
     """Return (residuals of rows, the number of their raw prediction), each (R,)."""
     column, own = np.divmod(rows, table.raw.shape[0])
     target = table.y[own] if table.y.ndim == 1 else table.y[own, column]

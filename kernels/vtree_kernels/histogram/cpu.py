@@ -52,17 +52,43 @@ def _count_classes(flat, shape, codes, rows, begin, end, label, first, last):  #
 
 
 @numba.njit(cache=True, nogil=True)
+def _add_three(flat, shape, codes, rows, begin, end, values, first, last):  # type: ignore[no-untyped-def]
+    """Count rows and add their weight and sum, values (N, 2): what most regressions have."""
+    width, n_codes = shape
+    step, all_values = np.uint64(3 * n_codes), values.reshape(-1)
+    for position in range(begin, end):
+        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+        prefetch(all_values, ahead * 2)
+        for column in range(first, last - 1, LINE):
+            prefetch(codes, ahead * width + column)
+        prefetch(codes, ahead * width + last - 1)
+        row = np.intp(rows[position])
+        weight, own_sum = np.int64(all_values[row * 2]), np.int64(all_values[row * 2 + 1])
+        code = np.uint64(row * width)
+        for g in range(np.uint64(first), np.uint64(last)):
+            cell = g * step + np.uint64(codes[code + g]) * np.uint64(3)
+            add_pair(flat, cell, np.int64(1), weight)
+            flat[cell + np.uint64(2)] += own_sum
+
+
+@numba.njit(cache=True, nogil=True)
 def _add_rows(  # type: ignore[no-untyped-def]
     flat, shape, codes, rows, begin, end, label, weighted, values, counted, first, last
 ):
-    """Add to the cells of features first to last what rows have for their planes."""
+    """Add any statistics, plane by plane: pairs of planes that lie side by side, then the others.
+
+    Side by side are the count, the weight and, where no classes come between, the sums.
+    """
     width, n_codes, n_statistics = shape
     statistics, step = np.uint64(n_statistics), np.uint64(n_codes * n_statistics)
-    all_values, n_values = values.reshape(-1), values.shape[1]
     outputs, own_label = label.shape[1], label.reshape(-1)
-    # Side by side lie the count, the weight and, where no classes come between, the sums.
-    side_by_side = counted + (weighted if outputs else n_values)
-    planes = np.ones(counted + n_values + 1, np.int64)
+    all_values, n_values = values.reshape(-1), values.shape[1]
+    n_sums = n_values - weighted
+    paired = (counted + (weighted if outputs else n_values)) // 2 * 2
+    known = counted + n_values
+    value, plane = np.ones(known + outputs + 1, np.int64), np.arange(known + outputs)
+    weight = weighted * counted + (1 - weighted) * (known + outputs)  # its place, or that of a one
+    plane[known - n_sums : known] = np.arange(n_statistics - n_sums, n_statistics)
     for position in range(begin, end):
         ahead = np.intp(rows[min(position + AHEAD, end - 1)])
         prefetch(all_values, ahead * n_values)
@@ -73,33 +99,18 @@ def _add_rows(  # type: ignore[no-untyped-def]
         row = np.intp(rows[position])
         code = np.uint64(row * width)
         for f in range(n_values):
-            planes[counted + f] = all_values[row * n_values + f]
-        at_once = side_by_side
-        if side_by_side == 3:  # a count, a weight and a sum: the statistics of most regressions
-            left, right, third = planes[0], planes[1], planes[2]
+            value[counted + f] = all_values[row * n_values + f]
+        plane[known:] = own_label[row * outputs : (row + 1) * outputs]
+        value[known : known + outputs] = value[weight]
+        for entry in range(0, paired, 2):
+            left, right = value[entry], value[entry + 1]
             for g in range(np.uint64(first), np.uint64(last)):
-                cell = g * step + np.uint64(codes[code + g]) * statistics
+                cell = np.uint64(entry) + g * step + np.uint64(codes[code + g]) * statistics
                 add_pair(flat, cell, left, right)
-                flat[cell + np.uint64(2)] += third
-        else:
-            at_once -= side_by_side % 2
-            for plane in range(0, at_once, 2):
-                left, right = planes[plane], planes[plane + 1]
-                for g in range(np.uint64(first), np.uint64(last)):
-                    cell = np.uint64(plane) + g * step + np.uint64(codes[code + g]) * statistics
-                    add_pair(flat, cell, left, right)
-        for plane in range(at_once, counted + n_values):
-            value = planes[plane]
-            own = np.uint64(
-                plane if plane < side_by_side else n_statistics + plane - counted - n_values
-            )
+        for entry in range(paired, known + outputs):
+            own, more = np.uint64(plane[entry]), value[entry]
             for g in range(np.uint64(first), np.uint64(last)):
-                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += value
-        weight = planes[counted] if weighted else np.int64(1)
-        for output in range(outputs):
-            own = np.uint64(own_label[row * outputs + output])
-            for g in range(np.uint64(first), np.uint64(last)):
-                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += weight
+                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += more
 
 
 @numba.njit(cache=True, nogil=True)
@@ -252,22 +263,28 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     hist, extra, codes, rows, tasks, first_task, last_task, label, weighted, compact, counted
 ):
     """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
-    shape = hist.shape[1:]
-    columns = max(1, NEAR // (8 * shape[1] * shape[2]))
-    many = _MOVE * shape[1] * max(1, shape[2] * label.shape[1])
-    all_codes = codes.reshape(-1)
+    shape, outputs = hist.shape[1:], label.shape[1]
+    n_features, n_codes, n_statistics = shape
+    columns = max(1, NEAR // (8 * n_codes * n_statistics))
+    three = weighted and counted and n_statistics == 3 and outputs == 0
+    many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
+    values, all_codes = compact.fields, codes.reshape(-1)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
         flat = own.reshape(-1)
         flat[:] = 0
-        if end - begin >= many and label.shape[1] <= 1:
+        if end - begin >= many and outputs <= 1:
             _add_words(own, all_codes, rows, begin, end, label, weighted, compact, counted)
-        else:
-            for first in range(0, shape[0], columns):
-                given = (label, weighted, compact.fields, counted)
-                last = min(first + columns, shape[0])
-                _add_rows(flat, shape, all_codes, rows, begin, end, *given, first, last)
+            continue
+        for first in range(0, n_features, columns):
+            last = min(first + columns, n_features)
+            given = (all_codes, rows, begin, end)
+            if three:
+                _add_three(flat, (n_features, n_codes), *given, values, first, last)
+            else:
+                kinds = (label, weighted, values, counted)
+                _add_rows(flat, shape, *given, *kinds, first, last)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -4,7 +4,8 @@
                  branch_map, n_children)
 
 rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending; codes (N, G), in memory row
-after row or column after column; the rest (L,) NumPy arrays: the column of the node's feature among the G, and its rule:
+after row or column after column; the rest (L,) NumPy arrays: the column of the node's feature among
+the G, and its rule:
 
     code 0                 → missing_child[l]
     kind[l] == 0           → 0 if code <= bin[l] else 1

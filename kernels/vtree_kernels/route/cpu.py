@@ -27,7 +27,7 @@ def _decide(  # type: ignore[no-untyped-def]
     at,
     kind,
     bin,
-    missing_child,
+    absent,
     offset,
     table,
 ):
@@ -37,13 +37,13 @@ def _decide(  # type: ignore[no-untyped-def]
     """
     for t in range(first, last):
         node, end = tasks[t, 0], tasks[t, 2]
-        own, rule, cut, absent = at[node], kind[node], bin[node], missing_child[node]
+        own, rule, cut, missing = at[node], kind[node], bin[node], absent[node]
         for position in range(tasks[t, 1], end):
             ahead = np.intp(rows[min(position + AHEAD, end - 1)])
             prefetch(codes, ahead * step + own)
             code = np.int64(codes[np.intp(rows[position]) * step + own])
             if code == 0:
-                to = np.int64(absent)
+                to = np.int64(missing)
             elif rule == 0:
                 to = np.int64(code > cut)
             else:
