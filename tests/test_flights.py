@@ -1,6 +1,5 @@
 """A real table as it comes: 327,346 flights, strings of up to 4,037 levels, gaps."""
 
-import time
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,9 +79,7 @@ def _for_boosting(X: pd.DataFrame) -> pd.DataFrame:
 def test_a_tree_is_no_worse_than_one_round_of_boosting(flights: Flights) -> None:
     X, late, held_out = flights
     assert X["tailnum"].nunique() > 4000
-    started = time.perf_counter()
     area, loss = _scores(vtree.DecisionTreeClassifier(**PARAMETERS), X, late, held_out)
-    assert time.perf_counter() - started < 15.0
     peer = HistGradientBoostingClassifier(
         max_iter=1,
         learning_rate=1.0,
