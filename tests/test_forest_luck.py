@@ -1,7 +1,7 @@
 """Out-of-bag scores over seeds beside scikit-learn's, where one seed tells nothing.
 
-tests/sklearn_excused.toml excuses some of scikit-learn's tests that hold one seed to a bound which
-its own forests miss with others; here means and spreads over seeds are compared instead.
+scikit-learn's own tests hold one seed to a bound, which its forests miss with others; here means
+and spreads over seeds are compared.
 """
 
 import warnings

@@ -139,7 +139,7 @@ def test_nodes_with_few_rows_are_searched_alike_without_histograms(
 def test_trees_of_a_forest_draw_for_themselves() -> None:
     X, y = _data()
     rows = np.arange(200)
-    forest = fit(X, y, Setting(max_features=1, seed=3), roots=[rows, rows, rows])
+    forest = fit(X, y, Setting(max_features=1, seed=3), roots=[rows] * 5)
     assert len({int(forest.feature[root]) for root in forest.root}) > 1
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from vtree import draws
 from vtree.binning import Bins, bin_table
-from vtree.sampling import Columns, Draw, feature_subset, random_thresholds
+from vtree.sampling import Columns, Draw, drawn_places, feature_places, random_thresholds
 
 KEYS = draws.mix(np.arange(400))
 
@@ -14,31 +14,43 @@ def _bins(column: list[float], max_bins: int | None = None) -> Bins:
     return bin_table(np.array(column)[:, None], np.array([-1]), max_bins=max_bins)
 
 
-def test_all_features_without_a_limit() -> None:
+def test_all_features_in_the_order_of_the_table_without_a_limit() -> None:
     varies = np.zeros((400, 3), dtype=np.bool_)
     for most in (None, 3, 10):
-        assert feature_subset(Draw(0, most), KEYS, varies).all()
+        assert (drawn_places(Draw(0, most), KEYS, varies) == np.arange(3)).all()
 
 
-def test_subsets_have_their_size_and_take_every_feature_as_often() -> None:
-    allowed = feature_subset(Draw(5, 2), KEYS, np.ones((400, 5), dtype=np.bool_))
-    assert (allowed.sum(axis=1) == 2).all()
-    assert abs(allowed.sum(axis=0) - 160).max() < 50
+def test_draws_have_their_size_and_take_every_feature_as_often_at_every_place() -> None:
+    place = drawn_places(Draw(5, 2), KEYS, np.ones((400, 5), dtype=np.bool_))
+    assert set(place.ravel().tolist()) == {0, 1, 5}
+    for turn in range(2):
+        assert ((place == turn).sum(axis=1) == 1).all()
+        assert abs((place == turn).sum(axis=0) - 80).max() < 30
+    assert abs((place < 5).sum(axis=0) - 160).max() < 50
+
+
+def test_a_whole_order_begins_with_the_short_one() -> None:
+    whole = feature_places(Draw(5, 2), KEYS, 7)
+    np.testing.assert_array_equal(np.sort(whole, axis=1), np.tile(np.arange(7), (400, 1)))
+    short = feature_places(Draw(5, 2), KEYS, 7, 3)
+    np.testing.assert_array_equal(short, np.where(whole < 3, whole, 7))
 
 
 def test_a_constant_draw_goes_on_to_the_first_feature_that_varies() -> None:
     varies = np.zeros((400, 5), dtype=np.bool_)
     varies[:, 3] = True
-    allowed = feature_subset(Draw(5, 1), KEYS, varies)
-    assert allowed[:, 3].all()
-    assert set(allowed.sum(axis=1).tolist()) == {1, 2, 3, 4, 5}
+    place = drawn_places(Draw(5, 1), KEYS, varies)
+    assert (place[:, 3] < 5).all()
+    assert set((place < 5).sum(axis=1).tolist()) == {1, 2, 3, 4, 5}
+    nothing = drawn_places(Draw(5, 1), KEYS, np.zeros((400, 5), dtype=np.bool_))
+    assert ((nothing < 5).sum(axis=1) == 1).all()
 
 
 def test_draws_depend_on_seed_and_node_alone() -> None:
     varies = np.ones((400, 5), dtype=np.bool_)
-    table = feature_subset(Draw(5, 2), KEYS, varies)
-    np.testing.assert_array_equal(feature_subset(Draw(5, 2), KEYS[7:9], varies[7:9]), table[7:9])
-    assert (feature_subset(Draw(6, 2), KEYS, varies) != table).any()
+    table = drawn_places(Draw(5, 2), KEYS, varies)
+    np.testing.assert_array_equal(drawn_places(Draw(5, 2), KEYS[7:9], varies[7:9]), table[7:9])
+    assert (drawn_places(Draw(6, 2), KEYS, varies) != table).any()
 
 
 def test_thresholds_are_uniform_between_the_nodes_values() -> None:

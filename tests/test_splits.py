@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from tests.fitting import Setting, fit
+from vtree import draws
 from vtree.predict import leaves
+from vtree.sampling import Draw, feature_places
 from vtree.splits import Splits, joined_splits
 from vtree.tree import Tree
 
@@ -96,6 +98,18 @@ def test_only_drawn_features_split() -> None:
     roots = {int(fit(X, y, Setting(seed=s, max_features=2)).feature[0]) for s in range(30)}
     assert len(roots) > 3
     assert fit(X, y, Setting(seed=0, max_features=6)).feature[0] == 0
+
+
+def test_of_equal_features_the_first_one_drawn_splits() -> None:
+    one = np.random.default_rng(1).normal(size=200)
+    X = np.repeat(one[:, None], 6, axis=1)
+    y = (one > 0).astype(np.int64)
+    roots = [int(fit(X, y, Setting(seed=s, max_features=3)).feature[0]) for s in range(60)]
+    assert set(roots) == set(range(6))
+    firsts = [feature_places(Draw(s, 3), draws.mix(np.arange(1)), 6)[0] for s in range(60)]
+    assert roots == [int(place.argmin()) for place in firsts]
+    # Without a draw, it is the lowest one.
+    assert {int(fit(X, y, Setting(seed=s)).feature[0]) for s in range(5)} == {0}
 
 
 def test_drawn_thresholds_differ_by_seed_and_part_the_rows() -> None:

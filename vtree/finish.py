@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.criteria import Criterion
-from vtree.grown import Grown
+from vtree.grown import Grown, breadth_first_of
 from vtree.targets import Targets
-from vtree.tree import Tree, canonical, children, levels
+from vtree.tree import Tree, children, levels, repacked
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,6 +30,8 @@ def finish(
     gains_add_up: whether a node's impurity is its children's and the gain of its split; not so
     where rows without a value take no part in the gain.
     """
+    map_offset = grown.map_offset
+    grown, order, root = breadth_first_of(grown, int(grown.tree.max()) + 1)
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
     center = criterion.center(grown.total, grown.start, grown.stop, rows, targets)
     tree = assembled(
@@ -37,15 +39,17 @@ def finish(
         branch_map,
         value=bounded(center, grown, targets),
         weight=weight * targets.weight_unit,
-        gain_unit=gain_unit(grown, targets, criterion),
+        gain_unit=gain_unit(weight[root][grown.tree], targets, criterion),
     )
+    offset, branch_map = repacked(map_offset, branch_map, order, tree.first_child >= 0)
+    tree = tree._replace(root=root.astype(np.int32), map_offset=offset, branch_map=branch_map)
     if criterion.impurity is not None:
         impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
     elif not gains_add_up:
         impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
     else:
         impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
-    return canonical(tree._replace(impurity=impurity))
+    return tree._replace(impurity=impurity)
 
 
 def assembled(
@@ -59,13 +63,13 @@ def assembled(
     """Return the trees of `grown` with its numbers, impurities zero; not canonical yet."""
     split = grown.first_child >= 0
     return Tree(
-        feature=np.where(split, grown.feature, -1).astype(np.int32),
-        kind=np.where(split, grown.kind, 0).astype(np.int8),
-        bin=np.where(split, grown.bin, 0).astype(np.int32),
+        feature=np.where(split, grown.feature, np.int32(-1)),
+        kind=np.where(split, grown.kind, np.int8(0)),
+        bin=np.where(split, grown.bin, np.int32(0)),
         threshold=np.where(split, grown.threshold, 0.0),
         first_child=grown.first_child.astype(np.int32),
-        n_children=np.where(split, grown.n_children, 0).astype(np.int32),
-        missing_child=np.where(split, grown.missing_child, -1).astype(np.int32),
+        n_children=np.where(split, grown.n_children, np.int32(0)),
+        missing_child=np.where(split, grown.missing_child, np.int32(-1)),
         map_offset=grown.map_offset,
         branch_map=branch_map,
         value=value,
@@ -77,14 +81,12 @@ def assembled(
     )
 
 
-def gain_unit(grown: Grown, targets: Targets, criterion: Criterion) -> Floats:
-    """Return what turns a total decrease into a reported one, (M,).
+def gain_unit(root_weight: Floats, targets: Targets, criterion: Criterion) -> Floats:
+    """Return what turns a total decrease into a reported one, (M,), in the units of the targets.
 
-    One over the weight of the node's root, in the units of the targets.
+    root_weight (M,): the weight of each node's root.
     """
-    root_weight = grown.total[grown.tree, targets.layout.weight].astype(np.float64)
-    unit: Floats = np.full(root_weight.shape, targets.scale.max() ** criterion.degree)
-    factor: Floats = unit / root_weight
+    factor: Floats = targets.scale.max() ** criterion.degree / root_weight
     return factor
 
 

@@ -12,6 +12,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.targets import Targets
 from vtree.tree import children
+from vtree_kernels.breadth_first import breadth_first
 
 Integers = NDArray[np.int64]
 
@@ -47,31 +48,41 @@ class Branches(NamedTuple):
     total: Integers  # (C, S) statistics of each child
 
 
+# What a new node has of each field, unless it is told.
+_NEW = {
+    **dict.fromkeys(("tree", "depth", "start", "stop", "kind", "bin", "n_children"), 0),
+    **dict.fromkeys(("parent", "feature", "missing_child", "map_offset"), -1),
+    **dict.fromkeys(("branch_offset", "first_child"), -1),
+    **{"key": 0, "total": 0, "threshold": 0.0},
+    **{"lower": -np.inf, "upper": np.inf, "gain": -np.inf},
+}
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("feature", "bin", "missing_child", "n_children"), np.int32),
+    **dict.fromkeys(("lower", "upper", "threshold", "gain"), np.float64),
+    **{"key": np.uint64, "kind": np.int8},
+}
+
+
 def blank(count: int, n_statistics: int) -> Grown:
     """Return `count` nodes without rows."""
-    whole = np.zeros(count, dtype=np.int64)
-    nothing = np.full(count, -1)
+    shapes: dict[str, Any] = {"total": (count, n_statistics)}
     return Grown(
-        tree=whole,
-        parent=nothing,
-        depth=whole.copy(),
-        key=np.zeros(count, dtype=np.uint64),
-        start=whole.copy(),
-        stop=whole.copy(),
-        total=np.zeros((count, n_statistics), dtype=np.int64),
-        lower=np.full(count, -np.inf),
-        upper=np.full(count, np.inf),
-        feature=nothing.astype(np.int32),
-        kind=np.zeros(count, dtype=np.int8),
-        bin=np.zeros(count, dtype=np.int32),
-        threshold=np.zeros(count),
-        gain=np.full(count, -np.inf),
-        missing_child=nothing.astype(np.int32),
-        map_offset=nothing.copy(),
-        n_children=np.zeros(count, dtype=np.int32),
-        branch_offset=nothing.copy(),
-        first_child=nothing.copy(),
+        **{
+            name: np.full(shapes.get(name, count), value, dtype=_KINDS.get(name, np.int64))
+            for name, value in _NEW.items()
+        }
     )
+
+
+def extended(grown: Grown, count: int, **given: NDArray[Any]) -> Grown:
+    """Return the nodes and `count` new ones behind, with what is given of some fields, (count,)."""
+    fields = {}
+    before = grown.feature.size
+    for name, own in grown._asdict().items():
+        fields[name] = field = np.empty((before + count, *own.shape[1:]), dtype=own.dtype)
+        field[:before] = own
+        field[before:] = given.get(name, _NEW[name])
+    return Grown(**fields)
 
 
 def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint64]) -> Grown:
@@ -128,7 +139,9 @@ def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grow
     number = np.arange(parent.size) - np.repeat(before, counts)
     stop = np.cumsum(total[:, 0])
     stop += np.repeat(grown.start[chosen] - (stop - total[:, 0])[before], counts)
-    new = blank(parent.size, total.shape[1])._replace(
+    joined = extended(
+        grown,
+        parent.size,
         tree=grown.tree[parent],
         parent=parent,
         depth=grown.depth[parent] + 1,
@@ -137,14 +150,22 @@ def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grow
         stop=stop,
         total=total,
     )
-    joined = appended(grown, new)
     return joined, np.arange(grown.feature.size, joined.feature.size)
 
 
-def appended(grown: Grown, new: Grown) -> Grown:
-    """Return the nodes of both, the `new` ones behind."""
-    pairs: Any = zip(grown, new, strict=True)
-    return Grown(*map(np.concatenate, pairs))
+def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integers]:
+    """Return (the nodes that can be reached, tree by tree, their numbers in `grown`, the roots).
+
+    Each tree is in order of its levels; the first nodes of `grown` are the roots.
+    """
+    old_root = np.arange(n_trees)
+    order = breadth_first(grown.first_child, grown.n_children, old_root)
+    number = np.full(grown.feature.size + 1, -1)  # one more for what is no node, −1
+    number[order] = np.arange(order.size)
+    fields: Any = [np.take(field, order, axis=0) for field in grown]
+    moved = Grown(*fields)
+    moved = moved._replace(parent=number[moved.parent], first_child=number[moved.first_child])
+    return moved, order, number[old_root]
 
 
 def used_features(grown: Grown, nodes: Integers, n_features: int) -> NDArray[np.bool_]:

@@ -139,6 +139,8 @@ def grow(
             frontier = frontier[~alone]
         branches, kept = _split(grown, frontier, kept, branches, data, plan)
         chosen = order(grown)
+        if not chosen.size:
+            break
         chosen = chosen[np.argsort(grown.start[chosen])]
         total = branch_totals(grown, branches, chosen)
         data, total = plan.router(grown, chosen, total, branches.map, data)

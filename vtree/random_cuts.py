@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.histogram import Rows
-from vtree.sampling import Draw, Words, between, feature_rank
+from vtree.sampling import Draw, Words, between, feature_places
 from vtree_kernels.cuts import cut_sums, extremes
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ def _first_wanted(
     whole = features.size == n_features
     # With other groups beside, whether a node's draw goes on is not known here: look at all.
     if whole and draw.max_features is not None and draw.max_features < n_features:
-        wanted = feature_rank(draw, keys, n_features) < draw.max_features
+        wanted = feature_places(draw, keys, n_features, draw.max_features) < n_features
     return wanted
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vtree import draws
 from vtree.binning import Bins
+from vtree_kernels.mixing import below
 
 Words = NDArray[np.uint64]
 
@@ -67,30 +68,46 @@ class Columns(NamedTuple):
         return allowed
 
 
-def feature_subset(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the features that may split each node, (L, F).
+def drawn_places(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the place of each feature that may split a node in its draw, F for others, (L, F).
 
     keys (L,): of the nodes; varies (L, F): features with at least two codes in the node. The first
     `max_features` in the node's own random order are taken and, if all of them are constant there,
-    those after up to the first that is not (scikit-learn's rule).
+    those after up to the first that is not (scikit-learn's rule). Without a draw, features are in
+    the order of the table.
     """
     n_features = varies.shape[1]
-    if draw.max_features is None or draw.max_features >= n_features:
-        return np.ones(varies.shape, dtype=np.bool_)
-    rank = feature_rank(draw, keys, n_features)
-    first_varying = np.where(varies, rank, n_features).min(axis=1)
-    first_varying = np.where(first_varying == n_features, 0, first_varying)
-    needed = np.maximum(draw.max_features, first_varying + 1)
-    allowed: NDArray[np.bool_] = rank < needed[:, None]
-    return allowed
+    most = draw.max_features
+    if most is None or most >= n_features:
+        return np.broadcast_to(np.arange(n_features), varies.shape)
+    place = feature_places(draw, keys, n_features, most)
+    stuck = np.flatnonzero(varies.any(axis=1) & ~(varies & (place < most)).any(axis=1))
+    if stuck.size:
+        further = feature_places(draw, keys[stuck], n_features)
+        first_varying = np.where(varies[stuck], further, n_features).min(axis=1)
+        place[stuck] = np.where(further <= first_varying[:, None], further, n_features)
+    return place
 
 
-def feature_rank(draw: Draw, keys: Words, n_features: int) -> NDArray[np.int64]:
-    """Return the place of each feature in each node's own random order, (L, F)."""
-    words = draws.mix(draw.seed, draws.FEATURE_ORDER, keys[:, None], np.arange(n_features)[None, :])
-    order = np.argsort(words, axis=1, kind="stable")
-    rank: NDArray[np.int64] = np.argsort(order, axis=1, kind="stable")
-    return rank
+def feature_places(
+    draw: Draw, keys: Words, n_features: int, count: int | None = None
+) -> NDArray[np.int64]:
+    """Return the place of each feature in each node's own random order, (L, F).
+
+    A feature that is not among the first `count` has the place F. Each place in turn is taken by
+    one of the features that are left (Fisher & Yates), so that a short draw costs little.
+    """
+    every = np.arange(keys.size)
+    order = np.tile(np.arange(n_features), (keys.size, 1))
+    place = np.full(order.shape, n_features)
+    for turn in range(n_features if count is None else count):
+        word = draws.mix(draw.seed, draws.FEATURE_ORDER, keys, turn)
+        other = turn + below(word, np.uint64(n_features - turn)).astype(np.int64)
+        taken = order[every, other]
+        order[every, other] = order[every, turn]
+        order[every, turn] = taken
+        place[every, taken] = turn
+    return place
 
 
 def random_thresholds(

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.binning import Bins, Group, midpoints
+from vtree.binning import Bins, Group
 from vtree.criteria import Criterion
 from vtree.histogram import Rows
 from vtree.random_cuts import LEFT, random_cuts
-from vtree.sampling import Draw, feature_subset, random_thresholds
+from vtree.sampling import Draw, drawn_places, random_thresholds
 from vtree.subsets import Subsets, best_prefixes, subset_splits, without_rare_levels
+from vtree.thresholds import missing_branch, thresholds
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
@@ -309,19 +310,23 @@ def _allowed(
 
 
 def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) -> Splits:
-    """Choose each node's split among the features: largest gain, then lowest feature.
+    """Choose each node's split among the features: largest gain, then first in its draw.
 
-    Where features have costs, the largest gain for its cost.
+    Without a draw, the lowest feature of equal gains. Where features have costs, the largest gain
+    for its cost.
 
     found: one entry a group of `bins`, as `search_group` returns them.
     """
     candidates = _side_by_side(found, bins)
-    allowed = feature_subset(search.draw, nodes.key, candidates.varies)
+    place = drawn_places(search.draw, nodes.key, candidates.varies)
+    n_features = place.shape[1]
+    allowed = place < n_features
     for rule in search.legal:
-        allowed &= rule(nodes, allowed.shape[1])
+        allowed &= rule(nodes, n_features)
     gain = np.where(allowed, candidates.gain, -np.inf)
     worth = gain if search.feature_costs is None else gain / search.feature_costs
-    feature = np.argmax(worth, axis=1)
+    best = worth == worth.max(axis=1, keepdims=True)
+    feature = np.argmin(np.where(best, place, n_features), axis=1)
     every = np.arange(feature.size)
     chosen = gain[every, feature]
     left = candidates.left[every, feature]
@@ -392,52 +397,6 @@ def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
         threshold=threshold,
         goes_left=goes_left,
     )
-
-
-def missing_branch(
-    missing_left: NDArray[np.bool_], missing: Integers, n_left: Integers, n_rows: Integers
-) -> NDArray[np.int32]:
-    """Return the learnt branch of missing values, or the one with more rows (second on ties)."""
-    learnt = np.where(missing_left, 0, 1)
-    larger = np.where(2 * n_left > n_rows, 0, 1)
-    return np.where(missing > 0, learnt, larger).astype(np.int32)
-
-
-def thresholds(
-    feature: Integers, bin: Integers, following: Integers, bins: Bins, drawn: Floats | None = None
-) -> tuple[Integers, Floats]:
-    """Return (bin, threshold) of Q splits, each halfway through the gap between a node's rows.
-
-    feature, bin, following (Q,): as `scan` finds them; drawn (Q,): thresholds that are settled.
-
-    The codes between `bin` and `following` have no rows in the node. Where bins hold single values
-    the threshold is the midpoint of the two values around the gap and `bin` follows from it;
-    otherwise it is the edge in the middle of the gap, for only edges divide codes and raw values
-    alike. Without a following code, all values go left and only missing ones right.
-    """
-    bin = bin.copy()
-    threshold = np.zeros(feature.size)
-    for f in np.unique(feature).tolist():
-        own = np.flatnonzero((feature == f) & (bin > 0))
-        if bins.is_categorical[f] or own.size == 0:
-            continue
-        last = following[own] == 0
-        values = bins.distinct[f]
-        behind = np.where(last, bin[own], following[own])
-        if drawn is not None:
-            cut = drawn[own]
-            ranged = values is None  # the code of the bin with the cut in it
-            edges = bins.edges[f] if ranged else values
-            code = np.searchsorted(edges, cut, side="left" if ranged else "right") + ranged
-        elif values is None:
-            code = (bin[own] + behind - 1 + last) // 2
-            cut = np.append(bins.edges[f], np.inf)[np.minimum(code, bins.n_bins[f]) - 1]
-        else:
-            cut = midpoints(values[bin[own] - 1], values[behind - 1])
-            code = np.searchsorted(values, cut, side="right")
-        threshold[own] = np.where(last, np.inf, cut)
-        bin[own] = np.where(last, bins.n_bins[f], code)
-    return bin, threshold
 
 
 def _branch_map(

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.binning import Bins
-from vtree.grown import Grown, appended, blank
+from vtree.grown import Grown, extended
 from vtree.routing import Data
-from vtree.splits import Search, Searcher, missing_branch, thresholds
+from vtree.splits import Search, Searcher
+from vtree.thresholds import missing_branch, thresholds
 from vtree.tree import THRESHOLD
 from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, subtree
 
@@ -97,18 +98,18 @@ def _joined(grown: Grown, own: Integers, found: Subtrees, bins: Bins, rule: Rule
     new = found.parent.size - own.size
     place = np.concatenate([own, grown.feature.size + np.arange(new)])
     below = slice(own.size, None)
-    parent = place[found.parent[below]]
     above = np.searchsorted(grown.stop[own], found.start[below], side="right")
-    more = blank(new, found.total.shape[1])._replace(
+    joined = extended(
+        grown,
+        new,
         tree=grown.tree[own][above],
-        parent=parent,
+        parent=place[found.parent[below]],
         depth=found.depth[below],
         key=found.key[below],
         start=found.start[below],
         stop=found.stop[below],
         total=found.total[below],
     )
-    joined = appended(grown, more)
     _write(joined, place, found, bins, rule)
     return joined
 

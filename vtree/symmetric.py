@@ -20,7 +20,8 @@ from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.criteria import Criterion
 from vtree.sampling import Columns
-from vtree.splits import Nodes, Splits, thresholds
+from vtree.splits import Nodes, Splits
+from vtree.thresholds import thresholds
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.joint import joint
 from vtree_kernels.scan import Layout, Limits

@@ -98,11 +98,12 @@ def real_targets(
     )
 
 
-def repeated(targets: Targets, rows: Integers, times: Integers | None) -> Targets:
+def repeated(targets: Targets, rows: Integers | slice, times: Integers | None) -> Targets:
     """Return the statistics of chosen rows, row rows[i] counting times[i] times its weight.
 
-    rows (R,): may name a row more than once; times (R,): positive, None for all ones. The sums of
-    weights and weighted targets must stay below 2^53, see `most_rows` of `real_targets`.
+    rows (R,): may name a row more than once; times (R,): positive, or zero for rows that no tree
+    will grow from; None for all ones. The sums of weights and weighted targets must stay below
+    2^53, see `most_rows` of `real_targets`.
     """
     chosen = targets._replace(
         label=targets.label[rows],

@@ -13,6 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.breadth_first import breadth_first
+from vtree_kernels.breadth_first import children as children
+from vtree_kernels.breadth_first import levels as levels
+
 THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2
 
 
@@ -64,29 +68,6 @@ def parents(tree: Tree) -> NDArray[np.int64]:
     return parent
 
 
-def children(
-    first_child: NDArray[Any], n_children: NDArray[np.int32], nodes: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return all children of `nodes`, in the order of `nodes`."""
-    counts = n_children[nodes].astype(np.int64)
-    before = np.cumsum(counts) - counts
-    offset = np.arange(counts.sum()) - np.repeat(before, counts)
-    below: NDArray[np.int64] = np.repeat(first_child[nodes].astype(np.int64), counts) + offset
-    return below
-
-
-def levels(
-    first_child: NDArray[np.int32], n_children: NDArray[np.int32], root: NDArray[np.int32]
-) -> list[NDArray[np.int64]]:
-    """Return the nodes of each level, all trees together, in the order of their parents."""
-    found: list[NDArray[np.int64]] = []
-    nodes = root.astype(np.int64)
-    while nodes.size:
-        found.append(nodes)
-        nodes = children(first_child, n_children, nodes[first_child[nodes] >= 0])
-    return found
-
-
 def canonical(tree: Tree) -> Tree:
     """Return the same trees with nodes renumbered and unreachable nodes dropped."""
     return collapse(tree, tree.first_child >= 0)
@@ -95,17 +76,16 @@ def canonical(tree: Tree) -> Tree:
 def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
     """Return the trees in which only nodes marked `internal` (M,) keep their children."""
     first_child = np.where(internal, tree.first_child, -1).astype(np.int32)
-    order = _breadth_first(first_child, tree.n_children, tree.root)
+    order = breadth_first(first_child, tree.n_children, tree.root)
     number = np.full(tree.feature.size, -1, dtype=np.int64)
     number[order] = np.arange(order.size)
     keeps = internal[order]
     first = first_child[order]
-    offset, branch_map = _repack(tree, order[keeps])
-    map_offset = np.full(order.size, -1, dtype=np.int64)
-    map_offset[keeps] = offset
+    map_offset, branch_map = repacked(tree.map_offset, tree.branch_map, order, keeps)
 
     def of_split(array: NDArray[Any], at_leaf: float) -> NDArray[Any]:
-        return np.where(keeps, array[order], at_leaf).astype(array.dtype)
+        kept: NDArray[Any] = np.where(keeps, array[order], array.dtype.type(at_leaf))
+        return kept
 
     return tree._replace(
         feature=of_split(tree.feature, -1),
@@ -126,49 +106,54 @@ def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
     )
 
 
-def _breadth_first(
-    first_child: NDArray[np.int32], n_children: NDArray[np.int32], root: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Return the reachable nodes tree by tree, each tree breadth first."""
-    by_level = levels(first_child, n_children, root)
-    owner = np.zeros(first_child.size, dtype=np.int64)
-    owner[root] = np.arange(root.size)
-    for nodes in by_level[:-1]:
-        internal = nodes[first_child[nodes] >= 0]
-        below = children(first_child, n_children, internal)
-        owner[below] = np.repeat(owner[internal], n_children[internal])
-    order = np.concatenate(by_level)
-    by_tree: NDArray[np.int64] = order[np.argsort(owner[order], kind="stable")]
-    return by_tree
+def repacked(
+    map_offset: NDArray[np.int64],
+    branch_map: NDArray[Any],
+    nodes: NDArray[np.int64],
+    keeps: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return (map_offset, branch_map) of `nodes` in their order, their maps back to back.
 
-
-def _repack(tree: Tree, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return (map_offset of `nodes`, branch_map) with their maps back to back, in their order."""
-    starts = np.sort(tree.map_offset[tree.map_offset >= 0])  # maps lie back to back in `tree` too
-    old = tree.map_offset[nodes]
-    mapped = old >= 0
-    ends = np.append(starts[1:], tree.branch_map.size)
-    length = np.zeros(nodes.size, dtype=np.int64)
-    length[mapped] = ends[np.searchsorted(starts, old[mapped])] - old[mapped]
-    offset = np.where(mapped, np.cumsum(length) - length, -1)
-    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    return offset, tree.branch_map[np.repeat(old, length) + within]
+    keeps: which of them keep theirs.
+    """
+    offset = np.full(nodes.size, -1, dtype=np.int64)
+    if not branch_map.size:
+        return offset, branch_map
+    starts = np.sort(map_offset[map_offset >= 0])  # maps lie back to back in `branch_map`, too
+    mapped = np.flatnonzero(keeps & (map_offset[nodes] >= 0))
+    old = map_offset[nodes[mapped]]
+    ends = np.append(starts[1:], branch_map.size)
+    length = ends[np.searchsorted(starts, old)] - old
+    offset[mapped] = before = np.cumsum(length) - length
+    within = np.arange(length.sum()) - np.repeat(before, length)
+    return offset, branch_map[np.repeat(old, length) + within]
 
 
 def joined(trees: list[Tree]) -> Tree:
     """Return all trees of several as those of one, in order."""
-    fields: dict[str, Any] = {
-        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields
-    }
+    return gathered(list(trees))
+
+
+def gathered(trees: list[Tree]) -> Tree:
+    """Return the same, and leave the list empty.
+
+    The arrays of a field are let go once they are joined, so that of trees that nobody else holds
+    only one field is in memory twice.
+    """
     nodes = np.cumsum([0] + [tree.feature.size for tree in trees])
     maps = np.cumsum([0] + [tree.branch_map.size for tree in trees])
-    for name, before in (("root", nodes), ("first_child", nodes), ("map_offset", maps)):
-        own = [getattr(tree, name) for tree in trees]
-        moved = [
-            np.where(a >= 0, a + b, a).astype(a.dtype)
-            for a, b in zip(own, before[:-1], strict=True)
-        ]
-        fields[name] = np.concatenate(moved)
+    before = {"root": nodes, "first_child": nodes, "map_offset": maps}
+    columns = {name: [getattr(tree, name) for tree in trees] for name in Tree._fields}
+    trees.clear()
+    fields: dict[str, Any] = {}
+    for name in Tree._fields:
+        parts = columns.pop(name)
+        fields[name] = whole = np.concatenate(parts)
+        ends = np.cumsum([len(part) for part in parts])
+        del parts
+        if name in before:
+            for own, offset in zip(np.split(whole, ends[:-1]), before[name], strict=False):
+                np.add(own, offset.astype(own.dtype), out=own, where=own >= 0)
     return Tree(**fields)
 
 

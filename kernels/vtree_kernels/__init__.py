@@ -6,8 +6,18 @@ N rows of the table, R rows in play, G features of a group, B codes, S statistic
 
 from vtree_kernels import _cuda as cuda
 from vtree_kernels._dispatch import kernels, mode
+from vtree_kernels._threads import ahead, threads
+from vtree_kernels._threads import allowed as allowed_threads
 from vtree_kernels._threads import available as available_threads
 from vtree_kernels._threads import run as run_tasks
-from vtree_kernels._threads import threads
 
-__all__ = ["available_threads", "cuda", "kernels", "mode", "run_tasks", "threads"]
+__all__ = [
+    "ahead",
+    "allowed_threads",
+    "available_threads",
+    "cuda",
+    "kernels",
+    "mode",
+    "run_tasks",
+    "threads",
+]

@@ -8,10 +8,14 @@ task's result never depends on who ran it, so the number of threads cannot chang
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 # Waking a thread costs some 20 microseconds; below this much work the caller alone is faster.
 UPDATES_PER_THREAD = 100_000
@@ -39,8 +43,7 @@ def threads(count: int | None) -> Iterator[None]:
 
 def useful(work: int) -> int:
     """Threads worth using for `work` elementary updates."""
-    allowed = _limit.get() or available()
-    return max(1, min(allowed, work // UPDATES_PER_THREAD))
+    return max(1, min(allowed(), work // UPDATES_PER_THREAD))
 
 
 def run(task: Callable[[int], object], count: int, *, work: int) -> None:
@@ -61,6 +64,44 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
     drain(0)
     for future in futures:
         future.result()
+
+
+def allowed() -> int:
+    """Return how many threads kernels may use here."""
+    return _limit.get() or available()
+
+
+def ahead(
+    task: Callable[[int], Result], count: int, *, workers: int
+) -> Generator[Result, None, None]:
+    """Yield task(0) … task(count − 1) in order, worked out by `workers` threads at a time.
+
+    For tasks that are whole computations with kernels in them, of which each has an equal share of
+    the threads here. No more than `workers` results are held. Whoever asks for no more of them
+    waits for the tasks that are being worked out.
+    """
+    workers = min(workers, count)
+    if workers <= 1:
+        yield from map(task, range(count))
+        return
+
+    def shared(index: int) -> Result:
+        with threads(max(1, allowed() // workers)):
+            return task(index)
+
+    # Threads of their own: those of the pool may have to wait for its others.
+    with ThreadPoolExecutor(workers, thread_name_prefix="vtree_ahead") as pool:
+        begun: deque[Future[Result]] = deque()
+        try:
+            for index in range(count):
+                begun.append(pool.submit(copy_context().run, shared, index))
+                if len(begun) == workers:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            for future in begun:
+                future.cancel()
 
 
 def _pool() -> ThreadPoolExecutor:

@@ -34,6 +34,11 @@ def share(word: Any) -> Any:
     return np.float64(word >> np.uint64(11)) * 2.0**-53
 
 
+def below(word: Any, count: Any) -> Any:
+    """Return a number in 0 … count − 1 from a word's upper half, uint64; count < 2^32."""
+    return ((word >> np.uint64(32)) * count) >> np.uint64(32)
+
+
 def between(low: float, high: float, u: float) -> float:
     """Return the point at a share u of the way from `low` to `high`, below `high`."""
     # Two products instead of low + u (high − low), whose difference may overflow.

@@ -125,7 +125,7 @@ def test_a_budget_for_one_tree_grows_them_one_by_one(monkeypatch: Any) -> None:
     monkeypatch.setattr(forests, "_MOST_ROWS", 80)
     assert [tree.root.size for tree in grow_forest(forest, KEYS)] == [1, 1, 1, 1, 1]
     monkeypatch.setattr(forests, "_MOST_ROWS", 200)
-    assert [tree.root.size for tree in grow_forest(forest, KEYS)] == [3, 2]
+    assert [tree.root.size for tree in grow_forest(forest, KEYS)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("name", SETTINGS)

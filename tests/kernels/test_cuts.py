@@ -70,7 +70,7 @@ def test_extremes(name: str, kind: str, xp: Namespace, monkeypatch: Any) -> None
 @pytest.mark.parametrize("statistics", [*STATISTICS, "reals"])
 @pytest.mark.parametrize("name", NODES)
 def test_sums(name: str, statistics: str, xp: Namespace, monkeypatch: Any) -> None:
-    values = _table("float64")
+    values = _table("columns" if name == "several" else "float64")
     rows, start, stop, wanted = _nodes(name)
     random = np.random.default_rng(4)
     threshold = np.round(random.normal(size=wanted.shape), 1)
@@ -111,7 +111,7 @@ def test_sums(name: str, statistics: str, xp: Namespace, monkeypatch: Any) -> No
 
 @pytest.mark.parametrize("name", NODES)
 def test_sides(name: str, xp: Namespace) -> None:
-    values = _table("float64")
+    values = _table("columns" if name == "several" else "float64")
     rows, start, stop, _ = _nodes(name)
     feature = np.arange(start.size) % 5
     threshold = np.full(start.size, 0.2)

@@ -39,7 +39,7 @@ def _targets(kind: str) -> Targets:
 
 # Each is a compilation of seconds, twice where cuts are drawn, too.
 KINDS = ["2 classes", "two outputs, weights", "targets, weights", "two targets"]
-CUT_KINDS = ["2 classes", "two targets"]
+CUT_KINDS = ["2 classes", "two outputs, weights", "two targets"]
 
 
 def _table(kind: str) -> Table:
@@ -266,6 +266,17 @@ def test_codes_of_several_widths() -> None:
     expected = subtree.reference(rows, nodes, table, *rest)
     for each in (mixed, same):
         _assert_same(subtree(rows, nodes, each, *rest), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_tables_of_columns(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, nodes, table, *rest = _arguments("2 classes", "gini", raw=True, max_features=2)
+    values = table.values.astype(dtype)
+    expected = subtree.reference(rows, nodes, table._replace(values=values), *rest)
+    by_column = table._replace(values=np.asfortranarray(values))
+    for least in (cpu.LEAST, 20):  # copied, and where they are
+        monkeypatch.setattr(cpu, "LEAST", least)
+        _assert_same(subtree(rows, nodes, by_column, *rest), expected)
 
 
 def test_no_nodes() -> None:

@@ -63,6 +63,37 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
     test_each_task_runs_once(100, 4)  # and the pool is not the worse for it
 
 
+@pytest.mark.parametrize("workers", [1, 3, 50])
+@pytest.mark.usefixtures("four_cores")
+def test_results_come_in_order_from_shares_of_the_threads(workers: int) -> None:
+    def task(index: int) -> tuple[int, int]:
+        return index, _threads.allowed()
+
+    found = list(_threads.ahead(task, 9, workers=workers))
+    assert found == [(index, max(1, 4 // workers)) for index in range(9)]
+    assert list(_threads.ahead(task, 0, workers=workers)) == []
+
+
+def test_tasks_ahead_run_at_once_and_end_with_who_asked_for_them() -> None:
+    together = threading.Barrier(3, timeout=60)
+    begun: list[int] = []
+
+    def task(index: int) -> int:
+        begun.append(index)
+        if index < 3:
+            together.wait()
+        if index == 4:
+            raise ArithmeticError("task 4")
+        return index
+
+    growth = _threads.ahead(task, 100, workers=3)
+    assert next(growth) == 0
+    growth.close()
+    assert len(begun) <= 6
+    with pytest.raises(ArithmeticError, match="task 4"):
+        list(_threads.ahead(lambda index: task(index + 3), 100, workers=3))
+
+
 def test_available_counts_what_the_process_may_use() -> None:
     assert 1 <= _threads.available() <= (os.cpu_count() or 1)
 

@@ -1,11 +1,12 @@
 """Forests: many trees grown as one frontier, a batch of them at a time.
 
-A batch has as many trees as its rows fit into the budget: all of them on small data, a few on
-large. Draws follow from each tree's own key, and sums over rows are exact, so no tree depends on
-which others it grows beside.
+A batch has as many trees as few rows take: all of them on small data, one on large. Batches are
+grown side by side, each by its share of the threads, so that what is not worth a thread in one of
+them fills the gaps of another. Draws follow from each tree's own key, and sums over rows are exact,
+so no tree depends on which others it grows beside.
 
-Trees with samples of their own grow from a table of their own, the sample's rows copied side by
-side: then each (tree, row) has its weight, and a tree's rows lie close together.
+Trees with samples of their own that share a batch grow from a table of theirs, the samples' rows
+copied side by side: then each (tree, row) has its weight. A tree alone grows from the table itself.
 """
 
 from __future__ import annotations
@@ -23,16 +24,21 @@ from vtree.criteria import Criterion
 from vtree.ensembles.samples import Sample
 from vtree.finish import finish
 from vtree.growth import Plan, grow, level_order
+from vtree.histogram import node_bytes
 from vtree.targets import Targets, repeated
 from vtree.tree import Tree
+from vtree_kernels import ahead, allowed_threads
 
 Integers = NDArray[np.int64]
 
 _ROW_BYTES = 96  # what a row costs a tree besides its codes: order, statistics, scratch
 
-# Rows of all trees of a batch. More gain nothing: a level's kernels are long enough by then, and
-# what is looked at level after level would leave the cache.
-_MOST_ROWS = 1 << 21
+# Rows of all trees of a batch. More gain nothing on the host: a batch's kernels are long enough by
+# then, and what is held for it is small beside the trees. Elsewhere launches cost more.
+_MOST_ROWS = 1 << 17
+_MOST_ROWS_ELSEWHERE = 1 << 21
+# Fewer do not pay for a batch of their own.
+_LEAST_ROWS = 1 << 14
 
 
 class Forest(NamedTuple):
@@ -58,44 +64,54 @@ def grow_forest(
     MemoryBudgetError
         If the histogram of a single node exceeds the budget.
     """
-    done = 0
-    while done < keys.size:
-        numbers, samples = _batch(forest, done, keys.size, most_trees)
-        yield _grow_batch(forest, keys[numbers], samples)
-        done += numbers.size
+    size, workers = _batch_size(forest, keys.size)
+    size = size if most_trees is None else min(size, most_trees)
+
+    def grown(index: int) -> Tree:
+        numbers = np.arange(index * size, min((index + 1) * size, keys.size))
+        samples = [] if forest.sample is None else [forest.sample(n) for n in numbers.tolist()]
+        return _grow_batch(forest, keys[numbers], samples, workers)
+
+    yield from ahead(grown, -(-keys.size // size), workers=workers)
 
 
-def _batch(
-    forest: Forest, first: int, stop: int, most_trees: int | None
-) -> tuple[Integers, list[Sample]]:
-    """Return the numbers of the next trees to grow together, and their samples, if any."""
-    width = sum(int(group.codes.shape[1]) * 2 for group in forest.bins.groups)
-    if forest.bins.values is not None:
-        width += int(forest.bins.values.shape[1]) * 8
-    room = min(_MOST_ROWS, forest.plan.budget // (_ROW_BYTES + width))
-    most = stop - first if most_trees is None else most_trees
-    samples: list[Sample] = []
-    number = first
-    while number < min(stop, first + most) and (number == first or room > 0):
-        if forest.sample is not None:
-            samples.append(forest.sample(number))
-        room -= samples[-1].rows.size if samples else forest.bins.n_rows
-        number += 1
-    return np.arange(first, number), samples
+def _batch_size(forest: Forest, n_trees: int) -> tuple[int, int]:
+    """Return (trees of a batch, batches to grow side by side)."""
+    bins = forest.bins
+    width = sum(int(group.codes.shape[1]) * 2 for group in bins.groups)
+    if bins.values is not None:
+        width += int(bins.values.shape[1]) * 8
+    rows = bins.n_rows if forest.sample is None else max(1, forest.sample(0).rows.size)
+    here = arrays.is_numpy(bins.groups[0].codes)
+    most = _MOST_ROWS if here else _MOST_ROWS_ELSEWHERE
+    most = min(most, forest.plan.budget // (_ROW_BYTES + width))
+    workers = allowed_threads() if here else 1
+    own = max(-(-n_trees // workers), _LEAST_ROWS // rows)
+    return max(1, min(own, most // rows)), workers
 
 
-def _grow_batch(forest: Forest, keys: NDArray[np.uint64], samples: list[Sample]) -> Tree:
+def _grow_batch(
+    forest: Forest, keys: NDArray[np.uint64], samples: list[Sample], workers: int
+) -> Tree:
     bins, targets = forest.bins, forest.targets
     roots = [np.arange(bins.n_rows)] * keys.size
-    if samples:
+    if len(samples) == 1 and samples[0].features is None:
+        roots = [samples[0].rows]
+        times = np.zeros(bins.n_rows, dtype=np.int64)
+        times[samples[0].rows] = samples[0].times
+        targets = repeated(targets, slice(None), times)
+    elif samples:
         rows = np.concatenate([each.rows for each in samples])
         times = np.concatenate([each.times for each in samples])
         bins = _without_undrawn(_rows_of_bins(bins, rows), samples)
         targets = repeated(targets, rows, times)
-        targets = targets._replace(weight_unit=targets.weight_unit * samples[0].unit)
         ends = np.cumsum([each.rows.size for each in samples])
         roots = np.split(np.arange(rows.size), ends[:-1])
+    if samples:
+        targets = targets._replace(weight_unit=targets.weight_unit * samples[0].unit)
     plan = _plan_for(forest.plan, forest.targets, targets)
+    share = max(plan.budget // workers, node_bytes(bins.groups, targets.layout))
+    plan = plan._replace(budget=min(plan.budget, share))
     order = level_order if forest.max_leaves is None else BestFirst(forest.max_leaves)
     grown, placed, branch_map = grow(bins, targets, plan, order, roots, keys)
     if isinstance(order, BestFirst):

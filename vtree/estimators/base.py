@@ -286,7 +286,13 @@ class TreeEstimator(TableEstimator):
                 weight=data.targets.weight,
                 names=data.schema.names,
             )
-        return bins._replace(values=data.values) if self._draw().raw else bins
+        if not self._draw().raw:
+            return bins
+        values = data.values
+        # Cuts are drawn in one column after another.
+        return bins._replace(
+            values=np.asfortranarray(values) if arrays.is_numpy(values) else values
+        )
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         return None

@@ -35,7 +35,7 @@ from vtree.estimators.limits import CONSTRAINTS, ParameterError
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.pruning import prune_cost_complexity
-from vtree.tree import Tree, joined, one_tree
+from vtree.tree import Tree, gathered, joined, one_tree
 from vtree_kernels import threads
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,8 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             left -= n_trees
             if report.end(n_trees, attributes=lambda: self._so_far(joined(trees))):
                 break
-        self.grown_ = joined(trees)
+        del growth
+        self.grown_ = gathered(trees)
         self.seeds_ = self.seeds_[: self.grown_.root.size]
         self._keep_views(before)
 

@@ -14,9 +14,9 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.elementary import choose
-from vtree.splits import thresholds
 from vtree.surrogates.known_rows import known_rows
 from vtree.surrogates.rules import NO_WAY
+from vtree.thresholds import thresholds
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Layout, Limits, scan

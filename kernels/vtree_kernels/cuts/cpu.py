@@ -1,4 +1,7 @@
-"""`extremes`, `cut_sums` and `sides` in Numba: a row is read once for all features wanted of it."""
+"""`extremes`, `cut_sums` and `sides` in Numba: a row is read once for all features wanted of it.
+
+Tables may lie in memory row by row or column by column.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,9 @@ _PIECE = 65_536  # row–feature pairs above which a node's features go to sever
 
 @numba.njit(cache=True, nogil=True)
 def _extremes(  # type: ignore[no-untyped-def]
-    least, greatest, values, rows, start, stop, tasks, first, last, pair_feature
+    least, greatest, table, rows, start, stop, tasks, first, last, pair_feature
 ):
-    width = values.shape[1]
-    flat = values.reshape(-1)
+    flat, row_step, column_step = table
     for t in range(first, last):
         node = tasks[t, 0]
         features = pair_feature[tasks[t, 1] : tasks[t, 2]]
@@ -29,10 +31,10 @@ def _extremes(  # type: ignore[no-untyped-def]
         high = np.full(features.size, -np.inf)
         for position in range(start[node], stop[node]):
             ahead = np.intp(rows[min(position + AHEAD, stop[node] - 1)])
-            prefetch(flat, ahead * width)
-            base = np.intp(rows[position]) * width
+            prefetch(flat, ahead * row_step)
+            base = np.intp(rows[position]) * row_step
             for i in range(features.size):
-                x = np.float64(flat[base + features[i]])
+                x = np.float64(flat[base + features[i] * column_step])
                 if x < low[i]:
                     low[i] = x
                 if x > high[i]:
@@ -44,11 +46,10 @@ def _extremes(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _cut_sums(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled loop)
-    hist, values, rows, start, stop, tasks, first, last, pair_feature, threshold, statistics
+    hist, table, rows, start, stop, tasks, first, last, pair_feature, threshold, statistics
 ):
     label, weight, sums, counted = statistics
-    width = values.shape[1]
-    flat = values.reshape(-1)
+    flat, row_step, column_step = table
     n_statistics = hist.shape[3]
     first_sum = n_statistics - sums.shape[1]
     plain = label.shape[1] == 1 and weight.size == 0 and not counted
@@ -61,12 +62,12 @@ def _cut_sums(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled loop
         own = np.zeros((features.size, 3, n_statistics), np.int64)
         for position in range(start[node], stop[node]):
             ahead = np.intp(rows[min(position + AHEAD, stop[node] - 1)])
-            prefetch(flat, ahead * width)
+            prefetch(flat, ahead * row_step)
             row = np.intp(rows[position])
-            base = row * width
+            base = row * row_step
             w = weight[row] if weight.size else 1
             for i in range(features.size):
-                x = np.float64(flat[base + features[i]])
+                x = np.float64(flat[base + features[i] * column_step])
                 side = 1 if x <= cut[i] else (2 if x > cut[i] else 0)
                 if plain:
                     own[i, side, label[row, 0]] += 1
@@ -85,14 +86,22 @@ def _cut_sums(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled loop
 
 @numba.njit(cache=True, nogil=True)
 def _sides(  # type: ignore[no-untyped-def]
-    child, values, rows, tasks, first, last, feature, threshold, missing_child
+    child, table, rows, tasks, first, last, feature, threshold, missing_child
 ):
+    flat, row_step, column_step = table
     for t in range(first, last):
         node = tasks[t, 0]
         column, cut, absent = feature[node], threshold[node], missing_child[node]
         for position in range(tasks[t, 1], tasks[t, 2]):
-            x = np.float64(values[rows[position], column])
+            x = np.float64(flat[np.intp(rows[position]) * row_step + column * column_step])
             child[position] = absent if x != x else (x > cut)
+
+
+def as_it_lies(values: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
+    """Return (a table's values in the order of memory, steps to the next row and next column)."""
+    if values.flags.f_contiguous:
+        return values.T.reshape(-1), 1, values.shape[0]
+    return np.ascontiguousarray(values).reshape(-1), values.shape[1], 1
 
 
 def _tasks(
@@ -123,7 +132,7 @@ def extremes(
     """Return (least, greatest); see the package for the contract."""
     least, greatest = np.full(wanted.shape, np.inf), np.full(wanted.shape, -np.inf)
     tasks, features, borders = _tasks(start, stop, wanted)
-    table = np.ascontiguousarray(values)
+    table = as_it_lies(values)
 
     def run(index: int) -> None:
         own = (tasks, borders[index], borders[index + 1], features)
@@ -151,7 +160,7 @@ def cut_sums(
     dtype = np.int64 if counted else np.int32
     hist = np.zeros((*wanted.shape, 3, n_statistics), dtype=dtype)
     tasks, features, borders = _tasks(start, stop, wanted)
-    table = np.ascontiguousarray(values)
+    table = as_it_lies(values)
     own_weight = np.empty(0, dtype=np.int64) if weight is None else weight
     statistics = (label, own_weight, sums, counted)
 
@@ -175,12 +184,13 @@ def sides(
 ) -> NDArray[np.uint8]:
     """Return the child of each position (R,); see the package for the contract."""
     child = np.zeros(rows.size, dtype=np.uint8)
+    table = as_it_lies(values)
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
 
     def run(index: int) -> None:
         own = (tasks, borders[index], borders[index + 1], feature, threshold, missing_child)
-        _sides(child, values, rows, *own)
+        _sides(child, table, rows, *own)
 
     _threads.run(run, len(borders) - 1, work=2 * int((stop - start).sum()))
     return child

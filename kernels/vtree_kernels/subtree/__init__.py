@@ -14,12 +14,13 @@ A node is split if its depth is below rule.max_depth (−1: no limit), it has at
 rule.min_rows_split rows, 2 rule.limits.min_rows rows and 2 rule.limits.min_weight weight, rows
 with different targets, and a split whose gain is legal and at least rule.min_gain.
 
-Features are looked at in the order of their words, `mixed(mixed(rule.order_state, key), feature)`,
-until rule.max_features are and one of them varies; all of them, without draws, where max_features
-is at least their number. The largest gain per rule.costs wins, then the lowest feature. With
-rule.raw, a feature's only threshold is drawn between its extremes in table.values, a share of the
-way that follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and
-its number.
+Features are looked at in the node's own order until rule.max_features are and one of them varies;
+all of them, by number, where max_features is at least their number. For place i of the order, one
+of the F − i features that are left is drawn by the word `mixed(mixed(rule.order_state, key), i)`.
+The largest gain per rule.costs wins, then the feature that was looked at first. With rule.raw, a
+feature's only threshold is drawn between its extremes in table.values, a share of the way that
+follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and its
+number.
 
 Returns `Subtrees` of M >= L nodes, the L given ones first, children next to each other. The twin
 for CUDA returns them on the host, all but the rows. It takes the rules whose gain has a form in C:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._keys import BITS, no_value
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import shape_of
@@ -52,25 +53,49 @@ def _gather_rows(own, rows, start, stop):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter_rows(rows, own, local, start, stop):  # type: ignore[no-untyped-def]
+def _scatter_rows(rows, own, start, stop):  # type: ignore[no-untyped-def]
     at = 0
     for node in range(start.size):
         for position in range(start[node], stop[node]):
-            rows[position] = own[local[at]]
+            rows[position] = own[at]
             at += 1
 
 
-def _columns(table: Table, raw: bool, rows: NDArray[np.int32]) -> NDArray[Any]:
-    """Return the columns (F, n) of some rows."""
-    sources = list(zip(table.codes, table.features, strict=True))
+@numba.njit(cache=True, nogil=True)
+def _pick(columns, places, table, rows):  # type: ignore[no-untyped-def]
+    """Copy rows of a table that lies in columns, (G, N), to lines of columns (F, n)."""
+    for g in range(places.size):
+        for i in range(rows.size):
+            columns[places[g], i] = table[g, np.uint64(rows[i])]
+
+
+class _Near(NamedTuple):
+    """What a task reads of its rows, n of them."""
+
+    columns: NDArray[Any]  # (F, n) codes or values
+    local: NDArray[np.uint32]  # where each row of the task is there
+    statistics: Statistics
+    own: NDArray[np.int32] | None  # (n,) which rows these are, None: all in order
+
+
+def _copied(own: NDArray[np.int32], table: Table, statistics: Statistics, raw: bool) -> _Near:
+    """Copy what there is of some rows, so that they are near each other."""
+    sources: Any = list(zip(table.codes, table.features, strict=True))
     if raw:
-        assert table.values is not None
         sources = [(table.values, np.arange(table.n_codes.size))]
     dtype = np.result_type(*(codes for codes, _ in sources))
-    columns = np.empty((table.n_codes.size, rows.size), dtype=dtype)
+    columns = np.empty((table.n_codes.size, own.size), dtype=dtype)
     for codes, features in sources:
-        _copy_columns(columns, features, np.ascontiguousarray(codes), rows)
-    return columns
+        if _by_column(codes):
+            _pick(columns, features, codes.T, own)
+        else:
+            _copy_columns(columns, features, np.ascontiguousarray(codes), own)
+    kept: Any = [None if field is None else field[own] for field in statistics]
+    return _Near(columns, np.arange(own.size, dtype=np.uint32), Statistics(*kept), own)
+
+
+def _by_column(table: Any) -> bool:
+    return bool(table.flags.f_contiguous and not table.flags.c_contiguous)
 
 
 def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[np.int64], rule: Rule) -> int:
@@ -113,11 +138,17 @@ def _grow_task(
     lengths = given.stop - given.start
     own = np.empty(int(lengths.sum()), dtype=np.int32)
     _gather_rows(own, rows, given.start, given.stop)
-    columns = _columns(table, rule.raw, own)
-    label, sums = statistics.label[own], statistics.sums[own]
-    weight = np.empty(0, dtype=np.int64) if statistics.weight is None else statistics.weight[own]
-    reals = statistics.identity is not None
-    identity = np.empty((0, 0)) if statistics.identity is None else statistics.identity[own]
+    values: Any = table.values
+    if least and rule.raw and _by_column(values):
+        near = _Near(values.T, own.astype(np.uint32), statistics, None)
+    else:
+        near = _copied(own, table, statistics, rule.raw)
+    columns = near.columns
+    bits = columns.view(BITS[columns.dtype]) if rule.raw else columns
+    label, weight, sums, identity = near.statistics
+    weight = np.empty(0, dtype=np.int64) if weight is None else weight
+    reals = identity is not None
+    identity = np.empty((0, 0)) if identity is None else identity
     layout, limits = rule.layout, rule.limits
     least_rows = max(1, limits.min_rows)
     numbers = (
@@ -129,11 +160,12 @@ def _grow_task(
         np.empty(0) if rule.costs is None else rule.costs,
     )
     made = _blank(_most_nodes(lengths, given.depth, rule), given)
-    local, most = np.arange(own.size, dtype=np.uint32), int(lengths.max(initial=0))
+    most = int(lengths.max(initial=0))
     kernel = grower(rule.gain, shape_of(layout, layout.implied), rule.raw)
     count = kernel(
         columns,
-        local,
+        bits,
+        near.local,
         given.start.size,
         (label, weight, sums, layout.implied == 0),
         identity,
@@ -143,11 +175,13 @@ def _grow_task(
         (rule.max_features, rule.order_state, rule.cut_state),
         layout._replace(unit=np.asarray(layout.unit, dtype=np.float64)),
         least,
-        scratch(int(table.n_codes.max()), most, given.start.size, layout, columns, rule.raw),
+        no_value(bits),
+        scratch(int(table.n_codes.max()), most, given.start.size, layout, bits, rule.raw),
         tuple(made[name] for name in Subtrees._fields[1:]),
     )
-    _scatter_rows(rows, own, local, given.start, given.stop)
-    made = {name: values[:count].copy() for name, values in made.items()}
+    placed = near.local if near.own is None else near.own[near.local]
+    _scatter_rows(rows, placed, given.start, given.stop)
+    made = {name: values[:count] for name, values in made.items()}
     _place(made, given)
     return made
 

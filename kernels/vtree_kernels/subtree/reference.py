@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.cuts import cut_sums, extremes
-from vtree_kernels.mixing import between, mixed, share
+from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan
 from vtree_kernels.search import search
 
@@ -154,8 +154,7 @@ def _best(
         found, varies = _found(rows, node, feature, table, statistics, rule)
         varied = varied or varies
         own = found.gain if rule.costs is None else found.gain / rule.costs[feature]
-        better = best is None or own > worth or (own == worth and feature < best.feature)
-        if found.gain > -np.inf and better:
+        if found.gain > -np.inf and (best is None or own > worth):
             best, worth = found, own
     return best if best is not None and best.gain >= rule.min_gain else None
 
@@ -171,11 +170,15 @@ def _differ(
 
 
 def _order(key: np.uint64, rule: Rule, n_features: int) -> list[int]:
+    order = list(range(n_features))
     if rule.max_features >= n_features:
-        return list(range(n_features))
+        return order
     state = mixed(rule.order_state, key)
-    words = [int(mixed(state, np.uint64(feature))) for feature in range(n_features)]
-    return sorted(range(n_features), key=words.__getitem__)
+    for turn in range(n_features):
+        left = np.uint64(n_features - turn)
+        other = turn + int(below(mixed(state, np.uint64(turn)), left))
+        order[turn], order[other] = order[other], order[turn]
+    return order
 
 
 def _found(

@@ -1,0 +1,64 @@
+"""The search for a node's split among the cuts between codes, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+from vtree_kernels import mixing
+from vtree_kernels._naming import named_after
+from vtree_kernels.scan.cpu import Shape, feature_search
+from vtree_kernels.search.cpu import cells_by_code, following
+from vtree_kernels.subtree.drawing import next_feature, put_back
+
+_next_state: Any = register_jitable(mixing.next_state)
+
+
+def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
+    """Return the search for one criterion and one shape of layout."""
+    best_of = feature_search(shape)
+
+    @register_jitable(forceinline=True)
+    @named_after(gain, shape)
+    def search_node(
+        columns: Any, local: Any, node: Any, statistics: Any, n_codes: Any, rules: Any, work: Any
+    ) -> Any:
+        """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
+        begin, end, state, own = node
+        (_, _, min_rows, min_weight, _, costs), draw, layout, _ = rules
+        max_features, order_state, _ = draw
+        by_code, line, order, sums, _ = work
+        n_features, n_rows = columns.shape[0], end - begin
+        bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
+        draws, turns = _next_state(order_state, state), 0
+        best, worth, found, varied = -np.inf, -np.inf, -1, False
+        its_bin, its_next, its_way, its_missing = 0, 0, False, np.int64(0)
+        for looked in range(n_features):
+            # Two rows have one split, whichever feature makes it.
+            if varied and (looked >= max_features or (n_rows == 2 and not costs.size)):
+                break
+            f = looked
+            if max_features < n_features:
+                f, turns = next_feature(order, looked, draws), looked + 1
+            column = columns[f]
+            for i in range(n_rows):
+                line[i] = column[np.uint64(local[begin + i])]
+            cells, codes = cells_by_code(line, local, begin, end, statistics, n_codes[f], by_code)
+            score, bin, way, n_missing, n_filled = best_of(
+                gain, cells, own, 0, bounds, minima, layout, sums
+            )
+            varied, per_cost = varied or n_filled >= 2, score / costs[f] if costs.size else score
+            if score > -np.inf and (found < 0 or per_cost > worth):
+                best, worth, found = score, per_cost, f
+                its_next = following(cells, codes, bin, layout.implied, layout.classes)
+                its_bin = codes[bin] if codes.size else bin
+                its_way, its_missing = way == 1, n_missing
+            if codes.size == 0:
+                by_code[0][: n_codes[f]] = 0
+        put_back(order, turns)
+        return found, best, its_bin, its_next, its_way, its_missing, 0.0, its_bin
+
+    return search_node
