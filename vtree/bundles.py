@@ -24,7 +24,7 @@ MOST_CODES = 4_096  # of a bundle
 # Denser features find few partners, and none that would save a third of the columns.
 _LEAST_DEFAULT = 0.5
 
-_FIRST = 4_096  # rows that show most conflicts at once
+_FIRST = 512  # bytes of eight rows that show most conflicts at once
 
 
 def bundled(bins: Bins) -> Bins:
@@ -70,32 +70,26 @@ def _members(
 
     away (F,): rows that are not at the default; n_others (F,): codes besides it.
     """
-    n_rows = codes.shape[0]
+    n_rows, n_features = codes.shape
     members: list[list[int]] = []
-    taken: list[NDArray[np.bool_]] = []
-    room: list[int] = []  # rows that no member is away in
-    n_codes: list[int] = []
+    taken: list[NDArray[np.uint8]] = []  # rows where a member is away, a bit each
+    first = np.zeros((n_features, min(_FIRST, -(-n_rows // 8))), dtype=np.uint8)  # their start
+    room = np.zeros(n_features, dtype=np.int64)  # rows that no member is away in
+    n_codes = np.zeros(n_features, dtype=np.int64)
     for feature in np.argsort(-away, kind="stable").tolist():
-        own = codes[:, feature] != default[feature]
-        place = next(
-            (
-                column
-                for column in range(len(members))
-                if room[column] >= away[feature]
-                and n_codes[column] + n_others[feature] <= MOST_CODES
-                and not (taken[column][:_FIRST] & own[:_FIRST]).any()
-                and not (taken[column] & own).any()
-            ),
-            None,
-        )
-        if place is None:
-            members.append([feature])
-            taken.append(own)
-            room.append(n_rows - int(away[feature]))
-            n_codes.append(1 + int(n_others[feature]))
-            continue
+        own = np.packbits(codes[:, feature] != default[feature])
+        so_far = slice(0, len(members))
+        free = (room[so_far] >= away[feature]) & (n_codes[so_far] + n_others[feature] <= MOST_CODES)
+        columns = np.flatnonzero(free)
+        columns = columns[~(first[columns] & own[: first.shape[1]]).any(axis=1)]
+        place = next((c for c in columns.tolist() if not (taken[c] & own).any()), len(members))
+        if place == len(members):
+            members.append([])
+            taken.append(np.zeros_like(own))
+            room[place], n_codes[place] = n_rows, 1
         members[place].append(feature)
         taken[place] |= own
+        first[place] = taken[place][: first.shape[1]]
         room[place] -= int(away[feature])
         n_codes[place] += int(n_others[feature])
     return members
