@@ -153,6 +153,8 @@ TARGETS: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 LABELS: dict[str, tuple[Any, type[Exception], str]] = {
+    "NaN beside strings": (["a", "b", math.nan, "a"] * 5, InputError, "NaN.*nan in row 2"),
+    "a list of two kinds": (["a", 1] * 10, InputTypeError, "y: .*'int' and 'str'.*one kind"),
     "fractions": (X[:, 0], InputError, "Unknown label type: continuous.*whole numbers"),
     "two kinds": (
         np.array(["a", 1] * 10, dtype=object),
@@ -170,6 +172,7 @@ LABELS: dict[str, tuple[Any, type[Exception], str]] = {
 REALS: dict[str, tuple[Any, type[Exception], str]] = {
     "strings": (["a", "b"] * 10, InputError, "y: could not convert.*finite real numbers"),
     "bytes": ([b"a", b"b"] * 10, InputError, "y: could not convert"),
+    "times": (np.arange(N).astype("M8[s]"), InputTypeError, r"y holds times \(datetime64\[s\]\)"),
     "categories": (pd.Series(["a", "b"] * 10, dtype="category"), InputError, "y: could not"),
 }
 

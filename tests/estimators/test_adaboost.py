@@ -173,3 +173,18 @@ def test_a_learner_worse_than_a_guess_has_importances() -> None:
 def test_errors_of_parameters_are_ours(estimator: Any) -> None:
     with pytest.raises(InputError, match="'n_estimators' parameter"):
         estimator(n_estimators=0).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_whole_weight_is_that_many_rows_in_the_first_round() -> None:
+    X, y = reals(60)
+    weight = np.arange(60) % 3 + 1
+    weighed = AdaBoostRegressor(n_estimators=1).fit(X, y, weight)
+    repeated = AdaBoostRegressor(n_estimators=1).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    assert weighed.estimator_errors_ == repeated.estimator_errors_
+    np.testing.assert_array_equal(weighed.predict(X), repeated.predict(X))
+
+
+def test_names_of_a_table_before_are_forgotten() -> None:
+    model = AdaBoostRegressor(n_estimators=1).fit({"a": [1.0, 2.0], "b": [0.0, 0.0]}, [1, 2])
+    model.fit([[1.0], [2.0]], [1, 2])
+    assert model.n_features_in_ == 1 and not hasattr(model, "feature_names_in_")

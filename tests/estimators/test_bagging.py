@@ -164,7 +164,8 @@ def test_contradictions_are_named(parameters: dict[str, Any], message: str) -> N
 
 def test_any_classifier_may_be_bagged() -> None:
     X, y = classes()
-    for learner in (KNeighborsClassifier(), DecisionTreeClassifier(max_depth=2)):
+    trees = DecisionTreeClassifier(max_depth=2), vtree.RuleListClassifier()
+    for learner in (KNeighborsClassifier(), *trees):
         model = BaggingClassifier(learner, n_estimators=5, random_state=0).fit(X, y)
         assert type(model.estimators_[0]) is type(learner)
         assert model.score(X, y) > 0.7

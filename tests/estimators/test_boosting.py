@@ -73,3 +73,13 @@ def test_depth_and_leaves_are_of_all_trees() -> None:
     model = vtree.NewtonBoostingClassifier(n_estimators=3, max_depth=2).fit(X, LABELS)
     assert model.get_depth() == 2
     assert model.get_n_leaves() == sum(np.unique(own).size for own in model.apply(X).T)
+
+
+@pytest.mark.parametrize("name", ["Gradient", "Newton", "Leafwise", "Ordered"])
+def test_weights_next_to_nothing(name: str) -> None:
+    X, y = reals(40)
+    model = getattr(vtree, f"{name}BoostingRegressor")(n_estimators=2)
+    with pytest.raises(InputError, match=r"sample_weight adds up to .*multiply all weights"):
+        model.fit(X, y, np.full(40, 5e-324))
+    assert np.isfinite(model.fit(X, y, np.full(40, 2.0**-890)).predict(X)).all()
+    assert np.isfinite(model.fit(X, y * 2.0**-1000).predict(X)).all()

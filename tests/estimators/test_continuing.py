@@ -186,3 +186,28 @@ def test_trees_go_on_with_the_columns_and_classes_they_know() -> None:
         model.fit({"size": table["size"], "colour": table["colour"]}, y)
     with pytest.raises(InputError, match="X has 9 features"):
         GradientBoostingRegressor(n_estimators=1, warm_start=True).fit(X, Y).fit(X[:, 1:], Y)
+
+
+@pytest.mark.parametrize(
+    "name", ["RandomForestClassifier", "BaggingClassifier", "ExtraTreesRegressor"]
+)
+def test_forests_go_on_with_the_tables_they_know(name: str) -> None:
+    table = {"a": [1.0, 2.0, 3.0] * 4, "b": list("xyz") * 4}
+    y = np.arange(12) % 3
+    model = getattr(vtree, name)(n_estimators=2, warm_start=True, random_state=0).fit(table, y)
+    digest = vtree.digest(model.set_params(n_estimators=4))
+    others: list[tuple[Any, Any, str]] = [
+        ({"a": table["a"]}, y, "X has the columns"),
+        ({"a": table["a"], "c": table["b"]}, y, "X has the columns"),
+        ({"a": table["a"], "b": list("xyw") * 4}, y, "column 'b' has other categories"),
+        ({"a": table["a"], "b": table["a"]}, y, "column 'b' has other categories"),
+    ]
+    if name.endswith("Classifier"):
+        others.append((table, y % 2, "y holds the classes"))
+    else:
+        others.append((table, np.stack([y, y], axis=1), "y has 2 columns"))
+    for X, target, message in others:
+        with pytest.raises(InputError, match=message):
+            model.fit(X, target)
+        assert vtree.digest(model) == digest
+    assert len(model.fit(table, y).estimators_) == 4

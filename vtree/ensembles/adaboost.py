@@ -62,7 +62,7 @@ def boost(
     kept only if it is the first. told: asked after each round whether to stop.
     """
     boosted = Boosted([], [], [])
-    weight = weight / weight.max()
+    weight = _scaled(weight)
     for _ in range(n_rounds):
         weight = np.maximum(weight, _LEAST * _total(weight))
         tree, answers = fit(weight)
@@ -94,6 +94,11 @@ def _take(boosted: Boosted, tree: Tree, step: Step, weight: Floats) -> Floats | 
             stacklevel=6,
         )
         return None
+    return _scaled(weight)
+
+
+def _scaled(weight: Floats) -> Floats:
+    """Return weights over a power of two, the largest below one: whole ones stay exact."""
     scaled: Floats = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
     return scaled
 

@@ -105,7 +105,7 @@ def _round(
     grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
-    grown = pruned(grown, system.gamma / derived.gain_unit)
+    grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
     leaf = _leaves(grown)
     begin, end = grown.start[leaf], grown.stop[leaf]
     step = bounded(_steps(grown, training.bins, system, derived), grown, derived.targets)
@@ -192,7 +192,7 @@ def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
 
 def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     targets = derived.targets
-    least = system.min_weight / derived.hessian_unit
+    least = _in_units(system.min_weight, derived.hessian_unit)
     columns = system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2)))
     legal: list[Legal] = [] if columns.all_of_them else [columns]
     if system.together is not None:
@@ -210,9 +210,17 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     if system.categories is not None:
         search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
     # A split has to gain something.
-    least_gain = max(system.min_gain / derived.gain_unit, float(np.finfo(np.float64).tiny))
+    least_gain = _in_units(system.min_gain, derived.gain_unit)
+    least_gain = max(least_gain, float(np.finfo(np.float64).tiny))
     stops = Stops(system.max_depth, system.min_rows_split, least_gain)
     return Plan(search, stops, system.budget)
+
+
+def _in_units(least: float, unit: float) -> float:
+    """Return least / unit; the unit of the squares of tiny weights may be zero."""
+    if least == 0.0:
+        return 0.0
+    return least / unit if unit > 0.0 else np.inf
 
 
 def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:

@@ -82,6 +82,7 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
         with threads(thread_count(tree.n_jobs)), working(tree.device, X, release=True):
             data = template._prepare(X, y, sample_weight)
             template._remember(X, data.schema)
+            vars(self).pop("feature_names_in_", None)  # of another table
             if data.targets.layout.outputs > 1:
                 raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
             weight = np.ones(data.values.shape[0])

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from vtree import arrays
 from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.samples import Sample
+from vtree.errors import own_errors
 from vtree.estimators.base import (
     Prepared,
     TreeEstimator,
@@ -24,6 +25,7 @@ from vtree.estimators.base import (
     thread_count,
     unchanged_on_error,
 )
+from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import sample_size
@@ -118,12 +120,17 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         door._validate_params()
         numeric = not hasattr(self, "predict_proba")
         columns = as_columns(y, numeric=numeric)
-        target = self._validate_y(  # type: ignore[attr-defined]
-            columns[:, 0] if columns.shape[1] == 1 else columns
-        )
+        known = dict(vars(self))
+        with own_errors("y"):
+            target = self._validate_y(  # type: ignore[attr-defined]
+                columns[:, 0] if columns.shape[1] == 1 else columns
+            )
         with threads(thread_count(door.n_jobs)), working(door.device, X, release=True):
             data = door._prepare(X, target, None)
             door._remember(X, data.schema)
+            if self.warm_start and known.get("estimators_"):
+                check_same_table(door, known["schema_"], known["n_outputs_"])
+                check_same_classes(self, known.get("classes_"))
             weight = row_weights(sample_weight, None, columns, data.n_rows)
             self._set_sizes(data.n_rows, door.n_features_in_, weight)
             self._adopt(door)
@@ -289,8 +296,12 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         self._door._check_names(X)
         for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
             whole = not self.bootstrap_features and features.size == self.n_features_in_
-            own = getattr(member, method)(X if whole else columns_of(X, features))
-            yield arrays.to_numpy(own)
+            table = X if whole else columns_of(X, features)
+            if method == "predict_proba" and not hasattr(member, method):
+                label = arrays.to_numpy(member.predict(table))
+                yield (label[:, None] == member.classes_).astype(np.float64)
+            else:
+                yield arrays.to_numpy(getattr(member, method)(table))
 
     def _score_out_of_bag(self, X: Any, target: Any) -> None:
         """Set the out-of-bag answers: each row's, from the trees that did not draw it."""

@@ -83,6 +83,7 @@ NEWTON_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 _MOST_SEED = np.iinfo(np.int32).max
+_LEAST_WEIGHT = 2.0**-900
 
 
 class BoostingEstimator(CallbackSupportMixin, TableEstimator):
@@ -208,6 +209,11 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         # Trees that there are know their columns, and no others can come.
         values, schema = self._read(X) if before is None else (self._encode_known(X), self.schema_)
         target, weight = self._target_of(y, sample_weight, values.shape[0])
+        if weight is not None and np.sum(weight) < _LEAST_WEIGHT:
+            raise InputError(
+                f"sample_weight adds up to {np.sum(weight):.3g}, too little to be multiplied by "
+                "derivatives; multiply all weights by one number"
+            )
         values, kept = kept_rows(values, weight)
         target = target[kept]
         whole, unit = quantise_weights(None if weight is None else weight[kept], target.shape[0])

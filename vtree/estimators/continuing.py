@@ -23,6 +23,8 @@ from vtree.estimators.early_stopping import EvalSet, Watch
 from vtree.estimators.persistence import header_of
 from vtree.interop.json_values import encode, to_text
 from vtree.interop.model_file import read_model, write_model
+from vtree.tables import Schema
+from vtree.tables.columns import place_of
 from vtree.tree import Tree, fingerprint, joined
 
 Floats = NDArray[np.float64]
@@ -138,12 +140,48 @@ class Checkpoint:
 
 def check_same_classes(model: Any, earlier: Any) -> None:
     """Raise InputError if rows that trees shall go on with have other classes than theirs."""
-    if is_classifier(model) and not np.array_equal(earlier, model.classes_):
+    if not is_classifier(model):
+        return
+    own, known = (
+        [each.tolist() for each in classes] if isinstance(classes, list) else classes.tolist()
+        for classes in (model.classes_, earlier)
+    )
+    if own != known:
         raise InputError(
-            f"y holds the classes {model.classes_.tolist()}, but the trees that there are "
-            f"(warm_start=True) know {np.asarray(earlier).tolist()}. Pass rows of all of these "
-            "classes and no others, or set warm_start=False."
+            f"y holds the classes {own}, but the trees that there are (warm_start=True) know "
+            f"{known}. Pass rows of all of these classes and no others, or set warm_start=False."
         )
+
+
+def check_same_table(model: Any, earlier: Schema, earlier_outputs: int) -> None:
+    """Raise InputError if a table that trees shall go on with has other columns than theirs.
+
+    model: that read the table. Columns without names may go on from some with.
+    """
+    own, outputs = model.schema_, model.n_outputs_
+    if outputs != earlier_outputs:
+        raise InputError(
+            f"y has {outputs} columns, but the trees that there are (warm_start=True) answer "
+            f"{earlier_outputs}. Pass as many, or set warm_start=False."
+        )
+    unnamed = own.names is None or earlier.names is None
+    if len(own.levels) != len(earlier.levels) or not (unnamed or own.names == earlier.names):
+        raise InputError(
+            f"X has the columns {_columns(own)}, but the trees that there are (warm_start=True) "
+            f"know {_columns(earlier)}. Pass the same ones, or set warm_start=False."
+        )
+    for place, pair in enumerate(zip(own.levels, earlier.levels, strict=True)):
+        one, other = (None if each is None else each.tolist() for each in pair)
+        if one != other:
+            raise InputError(
+                f"X: {place_of(place, own.names)} has other categories than the trees that there "
+                "are (warm_start=True) know. Pass rows with all of theirs and no others, or set "
+                "warm_start=False."
+            )
+
+
+def _columns(schema: Schema) -> str:
+    return str(len(schema.levels)) if schema.names is None else str(list(schema.names))
 
 
 def _bound(parameters: dict[str, Any]) -> dict[str, str]:

@@ -29,6 +29,7 @@ from vtree.estimators.base import (
     thread_count,
     unchanged_on_error,
 )
+from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.devices import working
 from vtree.estimators.fitted_forest import FittedForest
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
@@ -126,6 +127,9 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             self._check_request(y)
             before = self._kept_trees()
             template, data = self._prepared(X, y, sample_weight)
+            if before is not None:
+                check_same_table(template, self.schema_, self.n_outputs_)
+                check_same_classes(template, vars(self).get("classes_"))
             self._adopt(template)
             seeds = self._seeds(before)
             if before is not None and not seeds.size:

@@ -46,6 +46,11 @@ def as_columns(y: Any, *, numeric: bool) -> NDArray[Any]:
     quiet = np.errstate(over="ignore", invalid="ignore")
     with quiet, own_errors("y", _NUMBERS if numeric else _LABELS):
         given = _plain_objects(_without_gaps(y, "y"))
+        kind = np.asarray(given).dtype
+        if numeric and kind.kind in "mM":
+            raise InputTypeError(
+                f"y holds times ({kind}); pass seconds since a date of your choice"
+            )
         table = check_array(
             given,
             ensure_2d=False,
@@ -64,7 +69,7 @@ def _without_gaps(values: Any, argument: str) -> Any:
         raise InputError(
             f"{argument} is masked in row {row}; leave such rows out of X and {argument}"
         )
-    values = host(values)
+    values = _unmixed(host(values))
     table = np.asarray(values)
     if table.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {argument} is of type {table.dtype}.")
@@ -79,6 +84,15 @@ def _without_gaps(values: Any, argument: str) -> Any:
     # Nullable integers are floats to scikit-learn, and integers to NumPy.
     as_given = table.dtype == object or table.ndim == 0 or isinstance(values, np.matrix)
     return values if as_given else table
+
+
+def _unmixed(values: Any) -> Any:
+    """Return `values`, or as objects where NumPy would turn all into strings beside one."""
+    if isinstance(values, list | tuple) and np.asarray(values).dtype.kind == "U":
+        own = np.asarray(values, dtype=object)
+        if not all(isinstance(value, str) for value in own.ravel().tolist()):
+            return own
+    return values
 
 
 def _plain_objects(values: Any) -> Any:

@@ -88,6 +88,10 @@ def added_errors(confidence: float, reference: str = "r8") -> AddedErrors:
     bits = float(log2(np.asarray([confidence]))[0])
 
     def add(weight: Floats, errors: Floats) -> Floats:
+        with np.errstate(over="ignore"):  # of weights next to nothing
+            return added(weight, errors)
+
+    def added(weight: Floats, errors: Floats) -> Floats:
         n = np.where(weight > 0.0, weight, 1.0)
         none = n * (1.0 - two_to(np.maximum(bits / n, -1000.0)))
         one = _of_several(n, np.ones_like(n), bound)
