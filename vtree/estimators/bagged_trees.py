@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from vtree import arrays
 from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.samples import Sample
 from vtree.errors import own_errors
+from vtree.estimators.bagged_columns import columns_of, parameters_of
 from vtree.estimators.base import (
     Prepared,
     TreeEstimator,
@@ -34,6 +34,7 @@ from vtree.estimators.progress import CallbackSupportMixin, Report, reported, wi
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.predict import totals
 from vtree.pruning import prune_cost_complexity
+from vtree.tables import Schema
 from vtree.tree import Tree, joined, one_tree
 from vtree_kernels import threads
 
@@ -44,19 +45,6 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 # What a file keeps besides the trees, for `estimators_samples_`.
 _SAVED = ("_n_samples", "_max_samples", "_max_features", "_sample_weight", "_seeds")
-
-
-def columns_of(X: Any, features: Integers) -> Any:
-    """Return the columns `features` of a table: of an array, a frame, or a mapping."""
-    if isinstance(X, Mapping):
-        names = list(X)
-        return {names[feature]: X[names[feature]] for feature in features.tolist()}
-    if hasattr(X, "shape") and hasattr(X, "dtype"):
-        return X[:, features]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame.select([frame.columns[feature] for feature in features.tolist()]).to_native()
-    return np.asarray(X)[:, features]
 
 
 def shares_a_table(learner: Any) -> bool:
@@ -217,7 +205,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             most = report.tasks_at_once(len(members))
             growth = self._grown_together(door, data, members, [rows for _, rows in drawn], most)
         else:
-            growth = self._grown_alone(members, drawn, X, target, whole=whole)
+            growth = self._grown_alone(members, drawn, X, target, None if whole else data.schema)
         before, features = self.estimators_, self.estimators_features_
         count = 0
         while count < len(members):
@@ -237,12 +225,14 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         return {**own, "grown_": _all_trees(self.estimators_, self.estimators_features_)}
 
     def _grown_alone(
-        self, members: list[Any], drawn: list[Any], X: Any, target: Any, *, whole: bool
+        self, members: list[Any], drawn: list[Any], X: Any, target: Any, schema: Schema | None
     ) -> Iterator[int]:
-        """Fit the members one by one, on the whole table or on the columns that they drew."""
+        """Fit the members one by one, on the whole table or on the columns that they drew of it."""
         for member, (features, rows) in zip(members, drawn, strict=True):
             times = np.bincount(rows, minlength=self._n_samples)
-            own = X if whole else columns_of(X, features)
+            own = X if schema is None else columns_of(X, features)
+            if schema is not None:
+                member.set_params(**parameters_of(member, schema, features))
             member.fit(own, target, sample_weight=times)
             yield 1
 
