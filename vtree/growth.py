@@ -60,7 +60,8 @@ class Stops(NamedTuple):
     min_gain: float = -np.inf  # the least total decrease of a split
 
 
-# order(grown) → the nodes to split now, or none when the trees are done
+# order(grown) → the nodes to split now, or none when the trees are done. Others may have been split
+# ahead of their turn.
 Order = Callable[[Grown], Integers]
 
 
@@ -130,7 +131,7 @@ def grow(
     n_statistics = targets.layout.n_statistics
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
-    rule = _rule_alone(plan, order, data)
+    rule = _rule_alone(plan, data)
     waiting = [frontier[:0]]
     while frontier.size:
         if rule is not None:
@@ -152,10 +153,10 @@ def grow(
     return grown, arrays.to_numpy(data.order), branches.map
 
 
-def _rule_alone(plan: Plan, order: Order, data: Data) -> Rule | None:
+def _rule_alone(plan: Plan, data: Data) -> Rule | None:
     """Return how nodes with few rows grow all that is below them, if they do that here."""
-    # Other orders ask which nodes to split, other routers look at other rows.
-    usual = order is level_order and plan.router in (by_branch, by_value, unmoved)
+    # Other routers look at other rows.
+    usual = plan.router in (by_branch, by_value, unmoved)
     if not plan.alone or not usual or not subtree.is_native(data.order):
         return None
     stops = plan.stops
