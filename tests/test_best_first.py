@@ -81,3 +81,12 @@ def test_how_many_nodes_a_round_splits_changes_nothing(
     batched = fingerprint(fit(X, y, setting))
     monkeypatch.setattr("tests.fitting.BestFirst", _OneAtATime)
     assert fingerprint(fit(X, y, setting)) == batched
+
+
+@pytest.mark.parametrize("max_leaves", [2, 9, 60])
+def test_nodes_that_are_split_ahead_of_their_turn_change_nothing(max_leaves: int) -> None:
+    X, y = _data()
+    y = y % 3
+    levels = fit(X, y, Setting("gini", max_leaves=max_leaves))
+    ahead = fit(X, y, Setting("gini", max_leaves=max_leaves, alone=True))
+    assert fingerprint(ahead) == fingerprint(levels)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
 from vtree import subtrees
-from vtree.growth import Plan, _rule_alone, level_order
+from vtree.growth import Plan, _rule_alone
 from vtree.routing import Data
 from vtree.splits import Search
 from vtree.tree import fingerprint
@@ -85,8 +85,7 @@ def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
     targets, bins = setting.targets(y), setting.bins(X)
     plan: Plan = setting.plan(bins, targets)
     data = Data(bins, targets, None, np.arange(60, dtype=np.int32))  # type: ignore[arg-type]
-    assert (_rule_alone(plan, level_order, data) is None) == (name in LEVELS)
-    assert _rule_alone(plan, lambda grown: grown.start[:0], data) is None
+    assert (_rule_alone(plan, data) is None) == (name in LEVELS)
 
 
 def test_every_field_of_a_search_was_thought_of() -> None:
