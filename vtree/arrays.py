@@ -48,6 +48,11 @@ def at_home(array: Array) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
+def detached(array: Array) -> Array:
+    """Return `array` without PyTorch's record of how it came to be; its memory is the same."""
+    return array.detach() if array_api_compat.is_torch_array(array) else array
+
+
 def to_numpy(array: Array) -> NDArray[Any]:
     """Return `array` as a NumPy array, without a copy where memory can be shared."""
     if isinstance(array, np.ndarray):

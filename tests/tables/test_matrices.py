@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+import torch
 
 from vtree.errors import InputError, InputTypeError, MemoryBudgetError
 from vtree.tables import read_table
@@ -174,3 +175,10 @@ def test_other_namespaces_are_checked_in_the_same_words(xp: Any) -> None:
             matrix_of(xp.asarray(np.ones(shape)))
     with pytest.raises(InputError, match="Complex data not supported"):
         matrix_of(xp.asarray(np.ones((1, 1), dtype=complex)))
+
+
+def test_tensors_that_record_gradients() -> None:
+    tensor = torch.tensor([[1.0], [2.0]], requires_grad=True)
+    table = read_table(tensor)
+    assert not table.values.requires_grad and tensor.requires_grad
+    np.testing.assert_array_equal(table.values, [[1.0], [2.0]])

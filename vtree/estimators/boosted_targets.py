@@ -104,7 +104,9 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
         single = _single(labels, y)
         classes, codes = class_codes(single[:, None])
         if classes[0].size < 2:
-            raise InputError(f"y holds one class, {classes[0][0]!r}; boosting needs two or more")
+            raise InputError(
+                f"y holds one class, {classes[0].tolist()[0]!r}; boosting needs two or more"
+            )
         self.classes_ = classes[0]
         self.n_classes_ = int(classes[0].size)
         return codes[:, 0].astype(np.float64), self._scaled(weight, codes[:, 0])

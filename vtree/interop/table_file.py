@@ -135,7 +135,7 @@ def _rows(file: Path, delimiter: str, strict: bool) -> Iterator[list[str]]:
             for row in filter(None, reader):
                 names = names or _checked_names(row, file)
                 if len(row) != len(names):
-                    raise InputError(_ragged(file, reader.line_num, len(row), len(names)))
+                    raise InputError(_ragged(file, reader.line_num, len(row), names))
                 yield row
         except csv.Error as error:
             raise InputError(f"{str(file)!r}, line {reader.line_num}: {error}.") from error
@@ -171,9 +171,15 @@ def _checked_names(names: list[str], file: Path) -> list[str]:
     return names
 
 
-def _ragged(file: Path, line: int, found: int, expected: int) -> str:
+def _ragged(file: Path, line: int, found: int, names: list[str]) -> str:
+    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
+    if other is not None:
+        return (
+            f"{str(file)!r}: the first line is one name, {names[0]!r}, with {other!r} between its "
+            "parts. Save the table with commas, or with tabs as a .tsv file."
+        )
     return (
-        f"{str(file)!r}, line {line}: found {found} fields, expected {expected}, as many as the "
+        f"{str(file)!r}, line {line}: found {found} fields, expected {len(names)}, as many as the "
         "first line names. Correct the line; a field that holds the delimiter must stand in "
         "double quotes."
     )

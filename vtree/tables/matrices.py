@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from vtree.arrays import Array, device, is_array, is_numpy, namespace
+from vtree.arrays import Array, detached, device, is_array, is_numpy, namespace
 from vtree.errors import InputError, InputTypeError, MemoryBudgetError
 
 # A sparse matrix is grown on as a dense one, if that one stays within 2 GiB.
@@ -48,7 +48,7 @@ whatever NumPy reads, such as a list of lists
         return _fill(X)
     if isinstance(X, np.matrix):
         raise InputTypeError("np.matrix is not supported. Please convert X with np.asarray.")
-    return _as_float(X) if is_array(X) and not is_numpy(X) else _read_numpy(X)
+    return _as_float(detached(X)) if is_array(X) and not is_numpy(X) else _read_numpy(X)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
