@@ -8,6 +8,7 @@ from tests.bits import assert_same_bits
 from tests.fitting import Setting, fit
 from vtree import tree as trees
 from vtree.tree import (
+    Gathering,
     Tree,
     canonical,
     collapse,
@@ -149,6 +150,14 @@ def test_trees_come_apart_and_together_again() -> None:
         assert tree.root.tolist() == [0]
         _assert_same(canonical(tree), tree)
     _assert_same(joined(apart), forest)
+    for expected in (1, 4, 40):
+        gathering = Gathering(expected)
+        for tree in apart[:3]:
+            gathering.add(tree)
+        three = gathering.so_far()
+        gathering.add(apart[3])
+        _assert_same(gathering.whole(), forest)
+        _assert_same(three, joined(apart[:3]))
     _assert_same(joined([joined(apart[:3]), apart[3]]), forest)
 
 

@@ -131,30 +131,67 @@ def repacked(
 
 def joined(trees: list[Tree]) -> Tree:
     """Return all trees of several as those of one, in order."""
-    return gathered(list(trees))
-
-
-def gathered(trees: list[Tree]) -> Tree:
-    """Return the same, and leave the list empty.
-
-    The arrays of a field are let go once they are joined, so that of trees that nobody else holds
-    only one field is in memory twice.
-    """
+    fields: dict[str, Any] = {
+        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields
+    }
     nodes = np.cumsum([0] + [tree.feature.size for tree in trees])
     maps = np.cumsum([0] + [tree.branch_map.size for tree in trees])
-    before = {"root": nodes, "first_child": nodes, "map_offset": maps}
-    columns = {name: [getattr(tree, name) for tree in trees] for name in Tree._fields}
-    trees.clear()
-    fields: dict[str, Any] = {}
-    for name in Tree._fields:
-        parts = columns.pop(name)
-        fields[name] = whole = np.concatenate(parts)
-        ends = np.cumsum([len(part) for part in parts])
-        del parts
-        if name in before:
-            for own, offset in zip(np.split(whole, ends[:-1]), before[name], strict=False):
-                np.add(own, offset.astype(own.dtype), out=own, where=own >= 0)
+    for name, before in (("root", nodes), ("first_child", nodes), ("map_offset", maps)):
+        own = [getattr(tree, name) for tree in trees]
+        moved = [
+            np.where(a >= 0, a + b, a).astype(a.dtype)
+            for a, b in zip(own, before[:-1], strict=True)
+        ]
+        fields[name] = np.concatenate(moved)
     return Tree(**fields)
+
+
+class Gathering:
+    """Trees that come one after another, put into the arrays of one as they come.
+
+    So none of them is held twice. Room for trees to come is reserved by those before; memory that
+    nothing is written to is not taken.
+    """
+
+    def __init__(self, n_trees: int) -> None:
+        """Expect about `n_trees` trees."""
+        self._n_trees = n_trees
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._used = dict.fromkeys(Tree._fields, 0)
+
+    def add(self, tree: Tree) -> None:
+        """Append all trees of `tree`."""
+        nodes, maps = self._used["feature"], self._used["branch_map"]
+        before = {"root": nodes, "first_child": nodes, "map_offset": maps}
+        left = max(0, self._n_trees - self._used["root"])
+        for name, own in tree._asdict().items():
+            used = self._used[name]
+            whole = self._arrays.get(name)
+            if whole is None or used + len(own) > len(whole) or whole.dtype < own.dtype:
+                whole = self._arrays[name] = self._roomier(name, own, left / tree.root.size)
+            place = whole[used : used + len(own)]
+            place[...] = own
+            if name in before:
+                np.add(place, place.dtype.type(before[name]), out=place, where=place >= 0)
+            self._used[name] = used + len(own)
+
+    def _roomier(self, name: str, own: NDArray[Any], left: float) -> NDArray[Any]:
+        """Return the array of a field with room for `left` times as many as in `own`, and more."""
+        used, before = self._used[name], self._arrays.get(name, own[:0])
+        room = used + max(len(own), int(1.1 * left * len(own)))
+        whole = np.empty((room, *own.shape[1:]), np.result_type(before, own))
+        whole[:used] = before[:used]
+        return whole
+
+    def so_far(self) -> Tree:
+        """Return a copy of the trees so far."""
+        return Tree(**{name: own[: self._used[name]].copy() for name, own in self._arrays.items()})
+
+    def whole(self) -> Tree:
+        """Return the trees, after which none can be added."""
+        for name, own in self._arrays.items():
+            own.resize((self._used[name], *own.shape[1:]), refcheck=False)
+        return Tree(**self._arrays)
 
 
 def one_tree(tree: Tree, number: int) -> Tree:

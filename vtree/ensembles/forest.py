@@ -35,7 +35,7 @@ _ROW_BYTES = 96  # what a row costs a tree besides its codes: order, statistics,
 
 # Rows of all trees of a batch. More gain nothing on the host: a batch's kernels are long enough by
 # then, and what is held for it is small beside the trees. Elsewhere launches cost more.
-_MOST_ROWS = 1 << 17
+_MOST_ROWS = 1 << 16
 _MOST_ROWS_ELSEWHERE = 1 << 21
 # Fewer do not pay for a batch of their own.
 _LEAST_ROWS = 1 << 14

@@ -36,7 +36,7 @@ from vtree.estimators.limits import CONSTRAINTS, ParameterError
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.pruning import prune_cost_complexity
-from vtree.tree import Tree, gathered, joined, one_tree
+from vtree.tree import Gathering, Tree, joined, one_tree
 from vtree_kernels import threads
 
 Floats = NDArray[np.float64]
@@ -168,18 +168,20 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         report: Report,
     ) -> None:
         """Set `grown_` to the trees before and new ones, as many as callbacks let grow."""
-        trees = [] if before is None else [before]
+        trees = Gathering((0 if before is None else before.root.size) + seeds.size)
+        if before is not None:
+            trees.add(before)
         growth = self._grow(template, data, seeds, report.tasks_at_once(seeds.size))
         left = seeds.size
         while left:
             report.begin()
-            trees.append(next(growth))
-            n_trees = trees[-1].root.size
+            grown = next(growth)
+            trees.add(grown)
+            n_trees = grown.root.size
             left -= n_trees
-            if report.end(n_trees, attributes=lambda: self._so_far(joined(trees))):
+            if report.end(n_trees, attributes=lambda: self._so_far(trees.so_far())):
                 break
-        del growth
-        self.grown_ = gathered(trees)
+        self.grown_ = trees.whole()
         self.seeds_ = self.seeds_[: self.grown_.root.size]
         self._keep_views(before)
 
