@@ -126,8 +126,12 @@ def bin_table(
     lines, values_of = ranks(values, exact)
     ranked = {feature: lines[place, :] for place, feature in enumerate(exact)}
     cuts = _cuts_of(values, n_levels, max_bins, weight)
-    for feature, own in zip(exact, values_of, strict=True):
-        cuts[feature] = _exact_cuts(arrays.to_numpy(own), names[feature], most_codes)
+
+    def cut(index: int) -> None:
+        own = arrays.to_numpy(values_of[index])
+        cuts[exact[index]] = _exact_cuts(own, names[exact[index]], most_codes)
+
+    run_tasks(cut, len(exact), work=len(exact) * values.shape[0])
     edges = [own for own, _ in cuts]
     distinct = [own for _, own in cuts]
     n_bins = np.asarray([max(1, e.size + 1) for e in edges], dtype=np.int64)

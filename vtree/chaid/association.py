@@ -20,6 +20,8 @@ from vtree.chaid.tails import log, log_chi_square_tail, log_f_tail
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_FEW = 8  # numbers, added one by one
+
 
 class AssociationTest(NamedTuple):
     """How groups are compared.
@@ -62,7 +64,14 @@ def f_test(unit: float) -> AssociationTest:
 
 def _sum(values: Floats, axis: int) -> Floats:
     """Add up along an axis from first to last, whatever its length."""
-    total: Floats = np.take(np.cumsum(values, axis=axis), -1, axis=axis)
+    total: Floats
+    if values.shape[axis] > _FEW:
+        total = np.take(np.cumsum(values, axis=axis), -1, axis=axis)
+        return total
+    before = (slice(None),) * (axis % values.ndim)
+    total = values[(*before, 0)]
+    for place in range(1, values.shape[axis]):  # the same without the sums on the way
+        total = total + values[(*before, place)]
     return total
 
 
@@ -97,10 +106,10 @@ def _log_p_of_table(
     rows, columns = _sum(counts, 2), _sum(counts, 1)
     whole = _sum(rows, 1)
     df = ((rows > 0.0).sum(axis=1) - 1.0) * ((columns > 0.0).sum(axis=1) - 1.0)
-    told = np.flatnonzero(df > 0.0)
-    value = statistic(
-        counts[told], rows[told, :, None], columns[told, None, :], whole[told, None, None]
-    )
+    told = df > 0.0
+    if not told.all():
+        counts, rows, columns, whole = (each[told] for each in (counts, rows, columns, whole))
+    value = statistic(counts, rows[:, :, None], columns[:, None, :], whole[:, None, None])
     result = np.zeros(df.size)
     result[told] = log_chi_square_tail(value * unit, df[told])
     return result
