@@ -131,7 +131,8 @@ class _Work:
 
     def at(self, nodes: Integers, into: Integers) -> Entries:
         """Return the entries of `nodes`, placed in the nodes `into`."""
-        return _side_by_side([self.entries[node] for node in nodes.tolist()], into)
+        own = [self.entries[node] for node in nodes.tolist()]
+        return _side_by_side(own, np.array([row.size for row, _ in own]), into)
 
     def strangers(self, nodes: Integers, branch: Integers) -> Entries:
         """Return the entries of settled `nodes` that are not in `branch`, placed there."""
@@ -144,8 +145,8 @@ class _Work:
         own = []
         for node, a, z in zip(nodes.tolist(), begin.tolist(), end.tolist(), strict=True):
             row, weight = self.entries[node]
-            own.append((np.append(row[:a], row[z:]), np.append(weight[:a], weight[z:])))
-        return _side_by_side(own, branch)
+            own += [(row[:a], weight[:a]), (row[z:], weight[z:])]
+        return _side_by_side(own, self.n_rows[nodes] - self.n_rows[branch], branch)
 
     def ready(self) -> Integers:
         """Return the nodes not judged yet whose children all are."""
@@ -206,15 +207,18 @@ class _Work:
         return total
 
 
-def _side_by_side(own: list[tuple[Integers, Integers]], into: Integers) -> Entries:
-    """Return lists of (rows, weights) as the entries of one cell each, in the nodes `into`."""
+def _side_by_side(
+    parts: list[tuple[Integers, Integers]], sizes: Integers, into: Integers
+) -> Entries:
+    """Return (rows, weights), part by part, as the entries of cells of these sizes (C,)."""
     none = np.empty(0, dtype=np.int64)
+    cell = np.arange(into.size)
     return Entries(
-        np.concatenate([none, *(row for row, _ in own)]),
-        np.concatenate([none, *(weight for _, weight in own)]),
-        np.repeat(np.arange(into.size), [row.size for row, _ in own]),
+        np.concatenate([none, *(row for row, _ in parts)]),
+        np.concatenate([none, *(weight for _, weight in parts)]),
+        np.repeat(cell, sizes),
         into,
-        np.arange(into.size),
+        cell,
     )
 
 
