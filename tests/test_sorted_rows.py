@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vtree
+from vtree import sorted_rows
 from vtree.estimators import information_tree
 from vtree.sorted_rows import SortedRows
 
@@ -49,4 +50,6 @@ def test_what_asks_for_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     vtree.C45Classifier(categorical_features=[True] * 5).fit(np.abs(X).round(), y)
     with vtree.kernels("reference"):
         vtree.C45Classifier().fit(X, y)
+    monkeypatch.setattr(sorted_rows, "_MOST_BYTES", 8 * X.size - 1)
+    vtree.C45Classifier().fit(X, y)
     assert len(used) == 1

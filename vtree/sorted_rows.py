@@ -23,6 +23,7 @@ from vtree_kernels.sift import line_up, sift
 Integers = NDArray[np.int64]
 
 _KEY_BITS = 31  # of a code and a class
+_MOST_BYTES = 1 << 32  # larger tables are sorted node by node
 
 
 class SortedRows:
@@ -63,10 +64,12 @@ class SortedRows:
 
 def suits(bins: Bins, targets: Targets) -> bool:
     """Tell whether sorted rows serve a table without missing values."""
-    widest = max((g.n_codes for g in bins.groups if not g.categorical), default=0)
-    classes = targets.layout.classes
-    fits = widest.bit_length() + class_bits(classes) <= _KEY_BITS
-    return widest > 0 and fits and targets.weight is None and sift.is_native(bins.groups[0].codes)
+    numeric = [group for group in bins.groups if not group.categorical]
+    widest = max((group.n_codes for group in numeric), default=0)
+    n_bytes = 8 * bins.n_rows * sum(group.features.size for group in numeric)
+    fits = widest.bit_length() + class_bits(targets.layout.classes) <= _KEY_BITS
+    fits = fits and 0 < n_bytes <= _MOST_BYTES and targets.weight is None
+    return fits and sift.is_native(bins.groups[0].codes)
 
 
 def class_bits(classes: int) -> int:
