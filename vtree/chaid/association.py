@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def _sum(values: Floats, axis: int) -> Floats:
     if values.shape[axis] > _FEW:
         total = np.take(np.cumsum(values, axis=axis), -1, axis=axis)
         return total
-    before = (slice(None),) * (axis % values.ndim)
+    before: tuple[Any, ...] = (slice(None),) * (axis % values.ndim)
     total = values[(*before, 0)]
     for place in range(1, values.shape[axis]):  # the same without the sums on the way
         total = total + values[(*before, place)]
