@@ -68,15 +68,15 @@ kernel() {
 }
 kernel histogram 60 --only '28 features'
 kernel scan 40
-kernel subtree 30
-kernel search 30
+kernel subtree 30 --rows 200000
+kernel search 30 --rows 400000
 step compare 120 "$python" bench/compare.py --rows 1000000 100000 --features 28 --classes 2 \
     --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
 kernel route 40
 kernel bincode 40
 kernel differ 20
 kernel traverse 40
-kernel joint 20
+kernel joint 20 --rows 100000
 printf '\n%d of the steps failed or were stopped; %d s in all\n' "$failures" "$SECONDS" \
     | tee -a "$summary"
 "$python" - "$out" <<'PYTHON' | tee -a "$summary"
