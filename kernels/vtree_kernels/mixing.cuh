@@ -8,6 +8,11 @@ __device__ __forceinline__ unsigned long long next_state(
     return z ^ (z >> 31);
 }
 
+__device__ __forceinline__ unsigned long long below(
+    unsigned long long word, unsigned long long count) {
+    return (word >> 32) * count >> 32;
+}
+
 __device__ __forceinline__ double share(unsigned long long word) {
     return (double)(word >> 11) * 1.1102230246251565e-16;  // · 2^-53
 }

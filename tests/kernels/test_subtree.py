@@ -87,7 +87,7 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
 
 
 # A block of 64 threads with all it needs in shared memory.
-_BLOCK = cuda_twin.Block(2, 16, 201, True, True, 0, np.dtype(np.uint8))
+_BLOCK = cuda_twin.Block(2, 16, 201, True, True, True, 0, np.dtype(np.uint8))
 
 
 def _ordered(found: Subtrees) -> Subtrees:
@@ -198,8 +198,9 @@ def test_cuda_reads_codes_beyond_two_to_the_31(tmp_path: Path) -> None:
 
 @pytest.mark.cuda_host
 @pytest.mark.parametrize("flavour", ["draws", "cuts"])
-def test_cuda_with_little_shared_memory(flavour: str) -> None:
-    """Rows are not copied, cells lie in global memory, and nodes take several launches."""
+def test_cuda_with_little_shared_memory(flavour: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are not copied, cells and orders lie in global memory, nodes take several launches."""
+    monkeypatch.setattr(cuda_twin, "MOST_ORDER", 0)
     arguments = _arguments("two outputs, weights", "gini", **FLAVOURS[flavour])
     expected = subtree.reference(*arguments)
     with emulated("backward", shared_bytes=cuda_twin.MARGIN + 1_200) as device:

@@ -180,8 +180,8 @@ __device__ __forceinline__ void move_numbers(const Task &task, int n_rows) {
 #endif
 
 // given: a row of 8 + S words a node, as Node says. Each gets the rows of `nodes` from room[task] on;
-// counts: how many it filled. numbers: those of rows, sorted in place; spare: as many; cells: where
-// they are not shared, n_codes × planes a warp.
+// counts: how many it filled. numbers: those of rows, sorted in place; spare: as many; orders and
+// cells, where they are not shared: n_features a block, n_codes × planes a warp.
 extern "C" __global__ void __launch_bounds__(THREADS) grow(
     const long long *__restrict__ given, const long long *__restrict__ room, int n_given,
     int *__restrict__ numbers, int *__restrict__ spare, const long long *__restrict__ where,
@@ -191,12 +191,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) grow(
     int most_rows, const double *__restrict__ packed, long long min_rows,
     double min_weight, int width, int max_depth, int min_rows_split, double min_gain,
     const double *__restrict__ costs, int costly, int max_features,
-    unsigned long long order_state, unsigned long long cut_state, CELL *__restrict__ cells,
-    long long *__restrict__ nodes, long long *__restrict__ counts) {
+    unsigned long long order_state, unsigned long long cut_state, int *__restrict__ orders,
+    int order_shared, CELL *__restrict__ cells, long long *__restrict__ nodes,
+    long long *__restrict__ counts) {
     extern __shared__ long long shared_words[];
     __shared__ int pending[64], features[WARPS], sides[WARPS];
     __shared__ double cuts[WARPS];
-    __shared__ Turn turns[WARPS];
     const int warp = threadIdx.x / 32;
     const Rule rule = {max_depth, min_rows_split, min_gain, costly ? costs : 0, max_features,
                        order_state, cut_state};
@@ -205,13 +205,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) grow(
     task.n_features = n_features, task.n_statistics = statistics_of(task.layout);
     task.n_codes = n_codes, task.where = where, task.most = most_rows;
     task.terms = {min_rows, min_weight, width};
-    task.cuts = cuts, task.features = features, task.turns = turns, task.sides = sides;
+    task.cuts = cuts, task.features = features, task.sides = sides;
     const int words = NODE_WORDS + task.n_statistics;
     const long long own_cells = (long long)most_codes * (task.n_statistics - task.layout.implied);
     Arena arena = {reinterpret_cast<unsigned char *>(shared_words)};
     task.slots = arena.take<long long>((WARPS + 1) * (4 + task.n_statistics));
     const int own_columns = SMALL ? 0 : task.n_statistics * (width + 3);
     task.columns = arena.take<long long>(WARPS * own_columns) + warp * own_columns;
+#if DRAWN
+    task.order = order_shared ? arena.take<int>(n_features)
+                              : orders + (long long)blockIdx.x * n_features;
+    for (int feature = threadIdx.x; feature < n_features; feature += THREADS)
+        task.order[feature] = feature;
+#endif
 #if CELLS_SHARED
     task.cells = arena.take<CELL>(WARPS * own_cells) + warp * own_cells;
 #else

@@ -49,15 +49,6 @@ struct Rule {
     unsigned long long order_state, cut_state;
 };
 
-// A feature and the word that tells when its turn is.
-struct Turn {
-    unsigned long long word;
-    int feature;  // −1: nobody's
-    __device__ __forceinline__ bool before(const Turn &other) const {
-        return word < other.word || (word == other.word && feature < other.feature);
-    }
-};
-
 // A given node and the block that works at it.
 struct Task {
     int n_features, n_statistics;
@@ -77,7 +68,7 @@ struct Task {
     long long *slots;        // what each warp found, and the best of it
     double *cuts;            // of each warp
     int *features;           // of each warp
-    Turn *turns;             // of each warp
+    int *order;              // all features, in the order of their numbers between nodes
     int *sides;              // of each warp
 
     __device__ __forceinline__ Node *node(int at) const {
@@ -149,28 +140,13 @@ __device__ __forceinline__ void search_feature(
     task.features[warp] = feature;
 }
 
-__device__ __forceinline__ Turn earlier(const Turn &own, const Turn &other) {
-    return other.feature >= 0 && (own.feature < 0 || other.before(own)) ? other : own;
-}
-
-// Returns the turn after `last`, for a block.
-__device__ __forceinline__ Turn next_turn(
-    const Task &task, const Turn &last, unsigned long long state) {
-    Turn first = {0, -1};
-    for (int feature = threadIdx.x; feature < task.n_features; feature += THREADS) {
-        const Turn own = {next_state(state, (unsigned long long)feature), feature};
-        if (last.feature < 0 || last.before(own)) first = earlier(first, own);
-    }
-    for (int step = 16; step; step /= 2) {
-        const unsigned long long word = __shfl_xor_sync(EVERY_LANE, first.word, step);
-        const int feature = __shfl_xor_sync(EVERY_LANE, first.feature, step);
-        first = earlier(first, {word, feature});
-    }
-    if (threadIdx.x % 32 == 0) task.turns[threadIdx.x / 32] = first;
-    __syncthreads();
-    for (int warp = 0; warp < WARPS; warp++) first = earlier(first, task.turns[warp]);
-    __syncthreads();
-    return first;
+// Swaps the feature at place `turn` of an order with the one that is drawn for it.
+__device__ __forceinline__ void swap_turn(
+    int *order, int turn, int n_features, unsigned long long state) {
+    const unsigned long long word = next_state(state, (unsigned long long)turn);
+    const int other = turn + (int)below(word, (unsigned long long)(n_features - turn));
+    const int own = order[turn];
+    order[turn] = order[other], order[other] = own;
 }
 
 struct Best {
@@ -186,19 +162,20 @@ __device__ __forceinline__ Best best_feature(
     bool varied = false;
 #if DRAWN
     const unsigned long long state = next_state(rule.order_state, task.node(at)->key);
-    Turn last = {0, -1};
 #endif
-    int together;  // features that are looked at side by side
-    for (int looked = 0; looked < task.n_features && !(looked >= rule.max_features && varied);
+    int looked = 0, together;  // features that are looked at side by side
+    for (; looked < task.n_features && !(looked >= rule.max_features && varied);
          looked += together) {
         const int wanted = looked < rule.max_features ? rule.max_features : task.n_features;
         together = min(WARPS, min(wanted, task.n_features) - looked);
         int own = looked + warp;
 #if DRAWN
-        for (int other = 0; other < together; other++) {
-            last = next_turn(task, last, state);
-            if (other == warp) own = last.feature;
+        for (int turn = looked; turn < looked + together && threadIdx.x == 0; turn++) {
+            swap_turn(task.order, turn, task.n_features, state);
+            task.features[turn - looked] = task.order[turn];
         }
+        __syncthreads();
+        own = task.features[warp];
 #endif
         if (warp < together) search_feature(task, rule, at, begin, end, own);
         __syncthreads();
@@ -208,8 +185,7 @@ __device__ __forceinline__ Best best_feature(
             const int feature = task.features[other];
             const double gain = __longlong_as_double(task.slot(other)[0]);
             const double worth = rule.costs ? gain / rule.costs[feature] : gain;
-            const bool better = best.feature < 0 || worth > best.worth ||
-                                (worth == best.worth && feature < best.feature);
+            const bool better = best.feature < 0 || worth > best.worth;
             varied = varied || task.slot(other)[2] >> 1;
             if (!(gain > -INFINITE && better)) continue;
             best = {feature, worth, task.cuts[other]};
@@ -219,5 +195,9 @@ __device__ __forceinline__ Best best_feature(
             task.slot(WARPS)[i] = task.slot(winner)[i];
         __syncthreads();
     }
+#if DRAWN
+    for (int turn = looked; turn-- > 0 && threadIdx.x == 0;)
+        swap_turn(task.order, turn, task.n_features, state);
+#endif
     return best;
 }

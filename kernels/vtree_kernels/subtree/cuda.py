@@ -16,6 +16,7 @@ from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, 
 
 BLOCKS_PER_PROCESSOR = 8  # where each has cells of its own in global memory
 MARGIN = 2_048  # bytes of shared memory for what the kernel declares itself
+MOST_ORDER = 16_384  # bytes of shared memory for the order of drawn features
 SHARE = 4  # of the free memory that the nodes of one launch may take
 
 # None without a criterion: tests/kernels/test_subtree.py compiles them.
@@ -53,6 +54,7 @@ class Block(NamedTuple):
     width: int  # columns of a scan
     most_codes: int  # of a feature
     cells_shared: bool
+    order_shared: bool  # of drawn features
     copied: bool
     shared: int  # bytes
     item: np.dtype[Any]
@@ -78,11 +80,18 @@ def _whole(n_bytes: int) -> int:
     return -(-n_bytes // 8) * 8
 
 
+def _drawn(rule: Rule, n_features: int) -> bool:
+    return rule.max_features < n_features
+
+
 def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Rule) -> Block:
     """Decide how a block works at given nodes of at most `most_rows` rows."""
     n_features = table.n_codes.size
     most_codes = 3 if rule.raw else int(table.n_codes.max(initial=1))
     found, left = _place(here, rule, most_codes, n_features)
+    order = _whole(4 * n_features) if _drawn(rule, n_features) else 0
+    order_shared = order <= min(left, MOST_ORDER)
+    left -= order * order_shared
     sources: Any = (table.values,) if rule.raw else table.codes
     item = np.result_type(*(numpy_dtype(source.dtype) for source in sources))
     words = int(own.weight is not None) + own.sums.shape[1]
@@ -90,13 +99,14 @@ def _block(here: Device, most_rows: int, table: Table, own: Statistics, rule: Ru
     rows += _whole(4 * own.label.shape[1] * most_rows)
     rows += _whole(item.itemsize * n_features * most_rows)
     shared = found.warps * (found.scan_bytes + found.cell_bytes)
-    shared += (found.warps + 1) * 8 * (4 + rule.layout.n_statistics)
+    shared += (found.warps + 1) * 8 * (4 + rule.layout.n_statistics) + order * order_shared
     copied = rows <= left
     return Block(
         found.warps,
         found.width,
         most_codes,
         found.cell_bytes > 0,
+        order_shared,
         copied,
         shared + rows * copied,
         item,
@@ -114,7 +124,7 @@ def program(
         "THREADS": 32 * block.warps,
         "ITEM": c_type(block.item),
         "RAW": int(rule.raw),
-        "DRAWN": int(rule.max_features < n_features),
+        "DRAWN": int(_drawn(rule, n_features)),
         "COPIED": int(block.copied),
         "CELLS_SHARED": int(block.cells_shared),
     }
@@ -196,8 +206,9 @@ def _grown(
     made = here.empty((int(most.sum()), given.shape[1]), np.int64)
     counts = here.empty(n_given, np.int64)
     blocks, cells = n_given, here.empty(0, np.int32 if layout.implied else np.int64)
-    if not block.cells_shared:
+    if not (block.cells_shared and block.order_shared):
         blocks = min(n_given, here.processors * BLOCKS_PER_PROCESSOR)
+    if not block.cells_shared:
         wanted = blocks * block.warps * block.most_codes * layout.n_stored
         cells = here.empty(wanted, np.int32 if layout.implied else np.int64)
     kernels.launch(
@@ -213,6 +224,8 @@ def _grown(
         np.int32(int((nodes.stop - nodes.start).max(initial=0))),
         packed(here, layout),
         *_terms(here, rule, block),
+        here.empty(0 if block.order_shared else blocks * table.n_codes.size, np.int32),
+        np.int32(block.order_shared),
         cells,
         made,
         counts,
