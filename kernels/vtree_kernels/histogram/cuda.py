@@ -17,7 +17,7 @@ from vtree_kernels._cuda import (
     device_of,
     numpy_dtype,
 )
-from vtree_kernels.histogram.reference import Derived
+from vtree_kernels.histogram.reference import Compact, Derived
 
 # A tile is cleared and read once, a cell a lane; a row adds to as many cells as a tile is wide.
 CELLS_A_ROW = 32  # of a tile that a row pays for
@@ -87,6 +87,7 @@ def histogram(
     n_statistics: int,
     counted: bool = True,
     derived: Derived | None = None,
+    compact: Compact | None = None,
 ) -> Any:
     """Return hist (L + D, G, B, S); see the package for the contract."""
     here = device_of(codes)
