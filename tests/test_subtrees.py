@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
 from vtree import subtrees
-from vtree.growth import Plan, _rule_alone
+from vtree.best_first import BestFirst
+from vtree.growth import Plan, _rule_alone, level_order
 from vtree.routing import Data
 from vtree.splits import Search
+from vtree.subtrees import FEW_IN_ALL
 from vtree.tree import fingerprint
 
 
@@ -85,7 +87,20 @@ def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
     targets, bins = setting.targets(y), setting.bins(X)
     plan: Plan = setting.plan(bins, targets)
     data = Data(bins, targets, None, np.arange(60, dtype=np.int32))  # type: ignore[arg-type]
-    assert (_rule_alone(plan, data) is None) == (name in LEVELS)
+    assert (_rule_alone(plan, level_order, data, 1) is None) == (name in LEVELS)
+
+
+def test_large_trees_split_no_nodes_ahead_of_their_turn() -> None:
+    X, y, _ = _data(FEW_IN_ALL + 1)
+    setting = Setting(alone=True)
+    targets, bins = setting.targets(y), setting.bins(X)
+    plan, rows = setting.plan(bins, targets), np.arange(FEW_IN_ALL + 1, dtype=np.int32)
+    data = Data(bins, targets, None, rows)  # type: ignore[arg-type]
+    first = BestFirst(9)
+    assert _rule_alone(plan, level_order, data, 1) is not None
+    assert _rule_alone(plan, first, data, 1) is None
+    assert _rule_alone(plan, first, data, 2) is not None
+    assert _rule_alone(plan, first, data._replace(order=rows[1:]), 1) is not None
 
 
 def test_every_field_of_a_search_was_thought_of() -> None:

@@ -37,7 +37,7 @@ from vtree.histogram import (
 from vtree.purity import impure
 from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
-from vtree.subtrees import rule_of, which_alone, with_subtrees
+from vtree.subtrees import FEW_IN_ALL, rule_of, which_alone, with_subtrees
 from vtree.targets import Targets
 from vtree_kernels.search import search as rows_search
 from vtree_kernels.subtree import Rule, subtree
@@ -131,7 +131,7 @@ def grow(
     n_statistics = targets.layout.n_statistics
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
-    rule = _rule_alone(plan, data)
+    rule = _rule_alone(plan, order, data, len(roots))
     waiting = [frontier[:0]]
     while frontier.size:
         if rule is not None:
@@ -153,11 +153,13 @@ def grow(
     return grown, arrays.to_numpy(data.order), branches.map
 
 
-def _rule_alone(plan: Plan, data: Data) -> Rule | None:
+def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:
     """Return how nodes with few rows grow all that is below them, if they do that here."""
+    # An order that may never ask for what lies below would pay for it: small trees are cheap.
+    asked = order is level_order or data.order.shape[0] <= n_trees * FEW_IN_ALL
     # Other routers look at other rows.
     usual = plan.router in (by_branch, by_value, unmoved)
-    if not plan.alone or not usual or not subtree.is_native(data.order):
+    if not plan.alone or not asked or not usual or not subtree.is_native(data.order):
         return None
     stops = plan.stops
     rule = rule_of(
