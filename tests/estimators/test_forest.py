@@ -150,3 +150,10 @@ def test_scikit_learns_checks(forest: Any, bootstrap: bool) -> None:
         f"check_sample_weight_equivalence_on_{kind}_data": ROW_DRAWS for kind in ("dense", "sparse")
     }
     assert not failed_checks(forest(3, bootstrap=bootstrap), excused if bootstrap else ())
+
+
+@pytest.mark.parametrize("most", [10**20, 1e300])
+def test_samples_beyond_reason_are_refused(most: float) -> None:
+    for kind in (RandomForestRegressor, vtree.BaggingRegressor):
+        with pytest.raises(InputError, match="max_samples"):
+            kind(max_samples=most).fit(X, Y)

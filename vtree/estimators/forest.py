@@ -75,9 +75,9 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
     if max_samples is None:
         return n_rows
     if isinstance(max_samples, Integral):
-        return int(max_samples)
+        return _drawable(int(max_samples), max_samples)
     whole = float(n_rows) if weight is None else float(weight.sum())
-    size = max(int(float(max_samples) * whole), 1)
+    size = _drawable(max(float(max_samples) * whole, 1.0), max_samples)
     if size < max(10, n_rows ** (1 / 3)):
         warnings.warn(
             f"Using the fractional value max_samples={max_samples} when the total sum of sample "
@@ -86,6 +86,15 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
             stacklevel=3,
         )
     return size
+
+
+def _drawable(size: float, max_samples: int | float) -> int:
+    """Return how many rows to draw, or raise ParameterError if that is beyond reason."""
+    if size > np.iinfo(np.int32).max:
+        raise ParameterError(
+            f"max_samples={max_samples} asks for {size:,.0f} rows a tree; draw fewer"
+        )
+    return int(size)
 
 
 class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
