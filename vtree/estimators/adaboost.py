@@ -325,8 +325,8 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     def _compute_proba_from_decision(decision: Any, n_classes: int) -> Any:
         if n_classes == 1:
             return np.ones_like(decision)
-        compute = sklearn.ensemble.AdaBoostClassifier._compute_proba_from_decision
-        return compute(decision, n_classes)
+        parent = super(AdaBoostClassifier, AdaBoostClassifier)
+        return parent._compute_proba_from_decision(decision, n_classes)
 
 
 def _as_decision(mean: Floats) -> Floats:

@@ -69,7 +69,7 @@ def _without_gaps(values: Any, argument: str) -> Any:
         raise InputError(
             f"{argument} is masked in row {row}; leave such rows out of X and {argument}"
         )
-    values = _unmixed(host(values))
+    values = _with_gaps(host(values))
     table = np.asarray(values)
     if table.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {argument} is of type {table.dtype}.")
@@ -86,11 +86,11 @@ def _without_gaps(values: Any, argument: str) -> Any:
     return values if as_given else table
 
 
-def _unmixed(values: Any) -> Any:
-    """Return `values`, or as objects where NumPy would turn all into strings beside one."""
+def _with_gaps(values: Any) -> Any:
+    """Return `values`, as objects where NumPy would turn NaN into a string beside others."""
     if isinstance(values, list | tuple) and np.asarray(values).dtype.kind == "U":
         own = np.asarray(values, dtype=object)
-        if not all(isinstance(value, str) for value in own.ravel().tolist()):
+        if any(is_missing(value) for value in own.ravel().tolist()):
             return own
     return values
 
