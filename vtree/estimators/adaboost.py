@@ -325,7 +325,7 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     def _compute_proba_from_decision(decision: Any, n_classes: int) -> Any:
         if n_classes == 1:
             return np.ones_like(decision)
-        parent = super(AdaBoostClassifier, AdaBoostClassifier)
+        parent: Any = super(AdaBoostClassifier, AdaBoostClassifier)
         return parent._compute_proba_from_decision(decision, n_classes)
 
 

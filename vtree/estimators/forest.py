@@ -136,12 +136,13 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             self._check_request(y)
             before = self._kept_trees()
             template, data = self._prepared(X, y, sample_weight)
-            if before is not None:
+            seeds = self._seeds(before)
+            if before is not None and seeds.size:
                 check_same_table(template, self.schema_, self.n_outputs_)
                 check_same_classes(template, vars(self).get("classes_"))
-            self._adopt(template)
-            seeds = self._seeds(before)
-            if before is not None and not seeds.size:
+            if before is None or seeds.size:
+                self._adopt(template)
+            else:
                 warnings.warn(
                     "Warm-start fitting without increasing n_estimators does not fit new trees.",
                     stacklevel=2,
