@@ -161,10 +161,13 @@ def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: D
 
 def _leaves(grown: Grown) -> Integers:
     """Return the leaves of all trees by the rows they hold, ascending."""
-    root = np.flatnonzero(grown.parent < 0).astype(np.int32)
-    first_child = grown.first_child.astype(np.int32)
-    reached = np.concatenate(levels(first_child, grown.n_children, root))
-    leaf = reached[grown.first_child[reached] < 0]
+    below = grown.parent >= 0
+    leaf = np.flatnonzero(grown.first_child < 0)
+    if (grown.first_child[grown.parent[below]] < 0).any():  # splits were taken back
+        root = np.flatnonzero(~below).astype(np.int32)
+        first_child = grown.first_child.astype(np.int32)
+        reached = np.concatenate(levels(first_child, grown.n_children, root))
+        leaf = reached[grown.first_child[reached] < 0]
     by_rows: Integers = leaf[np.argsort(grown.start[leaf])]
     return by_rows
 

@@ -308,6 +308,9 @@ def _derive(hist, n_built, parent, slot, sibling, first, last):  # type: ignore[
 
 def chunks(start: NDArray[np.int64], stop: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Cut nodes into tasks (n, 4): node, begin, end and the private copy to fill (−1: none)."""
+    if (stop - start).max(initial=0) <= size:  # as of all small tables
+        whole = np.arange(start.size)
+        return np.stack([whole, start, stop, np.full(start.size, -1)], axis=1)
     pieces = np.maximum(1, -(-(stop - start) // size))
     node = np.repeat(np.arange(start.size), pieces)
     piece = np.arange(node.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -323,6 +326,8 @@ def batches(tasks: NDArray[np.int64], size: int, each: int = 0) -> NDArray[np.in
     each: what a task costs besides its rows, in rows.
     """
     rows_before = np.concatenate([[0], np.cumsum(tasks[:, 2] - tasks[:, 1] + each)])
+    if 0 < rows_before[-1] <= size:
+        return np.asarray([0, len(tasks)])
     wanted = np.arange(0, rows_before[-1], size)
     return np.unique(np.append(np.searchsorted(rows_before, wanted), [0, len(tasks)]))
 
