@@ -13,7 +13,7 @@ import functools
 import numpy as np
 from kernel_bench import Case, Work, bench, command_line, level
 
-from vtree_kernels.histogram import histogram
+from vtree_kernels.histogram import compacted, histogram
 
 CODES = 257
 ON_GPU = (0, 1, 4, 5, 6)  # arguments that lie there
@@ -22,34 +22,41 @@ LAYOUTS = {"root": (1, 0.0), "64 nodes": (64, 0.0), "4,096 nodes": (4096, 0.0), 
 
 
 def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Work:
-    """Return the histograms of one level; classes = 0: a count and a sum of gradients."""
+    """Return the histograms of one level.
+
+    classes = 0: a count and a sum of gradients; −1: a count, second derivatives and gradients.
+    """
     draw = np.random.default_rng(features)
     codes = draw.integers(1, 256, (rows, features), dtype=np.uint8)
     codes[draw.random((rows, features), dtype=np.float32) < skew] = 7
-    outputs = 1 if classes else 0
+    outputs = 1 if classes > 0 else 0
     label = draw.integers(0, max(1, classes), (rows, outputs), dtype=np.int32)
     sums = draw.integers(-(1 << 30), 1 << 30, (rows, 1 - outputs))
-    planes = classes or 2
+    weight = draw.integers(1, 1 << 26, rows) if classes < 0 else None
+    planes = classes if outputs else 2 - classes
     order, start, stop = level(rows, nodes)
-    step = max(1, SLICE // (features * CODES * planes * (4 if classes else 8)))
+    step = max(1, SLICE // (features * CODES * planes * (4 if outputs else 8)))
+    compact = compacted(sums, weight)  # growth asks for it once a tree
     calls = [
-        (codes, order, start[a : a + step], stop[a : a + step], label, None, sums)
-        + (CODES, planes, classes == 0)
+        (codes, order, start[a : a + step], stop[a : a + step], label, weight, sums)
+        + (CODES, planes, not outputs, None, compact)
         for a in range(0, start.size, step)
     ]
     # Of a row: sectors of codes, its number, and its statistics.
-    moved = rows * (-(-features // 32) * 32 + 4 + label.nbytes // rows + sums.nbytes // rows)
+    own = label.nbytes + sums.nbytes + (0 if weight is None else weight.nbytes)
+    moved = rows * (-(-features // 32) * 32 + 4) + own
     return Work(calls, rows * features, moved)
 
 
 def _case(classes: int, features: int, layout: str) -> Case:
     nodes, skew = LAYOUTS[layout]
-    name = f"{f'{classes} classes' if classes else 'sums'}, {features} features, {layout}"
+    statistics = {0: "sums", -1: "pairs"}.get(classes, f"{classes} classes")
+    name = f"{statistics}, {features} features, {layout}"
     facts = {"classes": classes, "features": features, "nodes": nodes, "skew": skew}
     return Case(name, functools.partial(_work, classes, features, nodes, skew), facts)
 
 
-CASES = [_case(k, f, layout) for k in (2, 0) for f in (28, 100) for layout in LAYOUTS]
+CASES = [_case(k, f, layout) for k in (2, 0, -1) for f in (28, 100) for layout in LAYOUTS]
 CASES += [_case(k, 28, layout) for k in (7, 100) for layout in ("root", "skew")]
 
 if __name__ == "__main__":
