@@ -28,7 +28,7 @@ def _root(X: pd.DataFrame, y: Any, **settings: Any) -> dict[str, tuple[float, fl
     data = model._prepare(X, y, None)
     bins = model._bin(data)
     targets, _ = divisible(data.targets)
-    search = model._search(targets, np.ones(X.shape[1], dtype=np.bool_))
+    search = model._search(targets, np.ones(X.shape[1], dtype=np.bool_), bins)
     order = np.arange(len(y), dtype=np.int32)
     codes = bins.groups[0].codes
     rows, start, stop = rows_of(targets, codes), np.array([0]), np.array([len(y)])

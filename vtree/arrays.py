@@ -50,7 +50,8 @@ def at_home(array: Array) -> AbstractContextManager[Any]:
 
 def detached(array: Array) -> Array:
     """Return `array` without PyTorch's record of how it came to be; its memory is the same."""
-    return array.detach() if array_api_compat.is_torch_array(array) else array
+    records = array_api_compat.is_torch_array(array) and array.requires_grad
+    return array.detach() if records else array
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

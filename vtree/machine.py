@@ -97,6 +97,7 @@ def warmup() -> None:
         if _has_cuda():
             # As many columns as the tiles of tables of any width have.
             _fit_and_predict(np.tile(few, 12), "cuda")
+            _fit_and_predict(np.tile(many, 12), "cuda")
 
 
 def _table(n_rows: int) -> NDArray[np.float64]:

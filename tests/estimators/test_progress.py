@@ -3,6 +3,7 @@
 import io
 import signal
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,14 @@ class Witness:
         self._write("teardown", context)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Listen to SIGINT, which shells have their background processes ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _threads() -> set[threading.Thread]:
     """Return the threads there are, without the listener that scikit-learn keeps for all fits."""
     return {each for each in threading.enumerate() if "_accept" not in each.name}
@@ -76,6 +85,7 @@ def test_a_callback_stops_a_fit() -> None:
 @pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="signals go elsewhere"
 )
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_leaves_no_trace() -> None:
     model = LeafwiseBoostingRegressor(n_estimators=5, n_jobs=2, verbose=1)
     witness = Witness(interrupt=2)
