@@ -29,6 +29,7 @@ CHUNK = 65_536  # rows of one node per task: long enough to hide the reduction o
 LINE = 64  # bytes of a cache line
 AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
 NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
+LEAST = 32  # features that pass at once: fewer do not pay for reading a row again
 
 # Rows per code from which it pays to add packed words and move their fields after.
 _MOVE = 32
@@ -126,7 +127,7 @@ def _add_words(  # type: ignore[no-untyped-def]
     fields, n_words, most = packing(bits)
     layout = (weighted, label.shape[1] > 0, counted, n_classes)
     wide, bundles = np.intp(min(n_words, 2)), (n_words + 1) // 2
-    columns = max(1, NEAR // (8 * wide * n_codes * n_classes))
+    columns = max(LEAST, NEAR // (8 * wide * n_codes * n_classes))
     cells = np.zeros((bundles, wide * n_classes * n_features * n_codes), np.int64)
     shape = (n_features, n_codes, np.intp(counted) + weighted)
     for block in range(begin, end, most):
@@ -246,7 +247,7 @@ def _count_tasks(  # type: ignore[no-untyped-def]
 ):
     """Work through tasks (node, begin, end, private copy or −1) of classes without weights."""
     shape = hist.shape[1:]
-    columns = max(1, NEAR // (4 * shape[1] * shape[2]))
+    columns = max(LEAST, NEAR // (4 * shape[1] * shape[2]))
     all_codes, labels = codes.reshape(-1), label.reshape(-1)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
@@ -265,7 +266,7 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
     shape, outputs = hist.shape[1:], label.shape[1]
     n_features, n_codes, n_statistics = shape
-    columns = max(1, NEAR // (8 * n_codes * n_statistics))
+    columns = max(LEAST, NEAR // (8 * n_codes * n_statistics))
     three = weighted and counted and n_statistics == 3 and outputs == 0
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
     values, all_codes = compact.fields, codes.reshape(-1)
