@@ -16,18 +16,23 @@ CHUNK = 32_768  # rows of one node per task
 
 @numba.njit(cache=True, nogil=True)
 def _count(counts, child, tasks, first, last):  # type: ignore[no-untyped-def]
+    own = np.empty(counts.shape[1], np.int64)  # threads share no cache line that they write often
     for t in range(first, last):
+        own[:] = 0
         for position in range(tasks[t, 1], tasks[t, 2]):
-            counts[t, child[position]] += 1
+            own[child[position]] += 1
+        counts[t] = own
 
 
 @numba.njit(cache=True, nogil=True)
 def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
+    own = np.empty(cursor.shape[1], np.int64)
     for t in range(first, last):
+        own[:] = cursor[t]
         for position in range(tasks[t, 1], tasks[t, 2]):
             to = child[position]
-            out[cursor[t, to]] = rows[position]
-            cursor[t, to] += 1
+            out[own[to]] = rows[position]
+            own[to] += 1
 
 
 def partition(
