@@ -1,8 +1,8 @@
 """Best-first order: split the leaf with the largest gain until there are enough leaves.
 
 Which leaves such a tree keeps depends only on the gains, so growth need not wait for each split:
-every round replays the selection on the gains known so far, asks for the first node it misses
-together with the most likely next ones, and at the end keeps what the replay selected.
+every round replays the selection on the gains known so far, as if nothing came below the nodes
+that are not split yet, asks for all of these that it meets, and at the end keeps what it selected.
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ class BestFirst:
         """Return the nodes to split now: the next in line, and others that may be soon."""
         wanted: list[int] = []
         for root in np.flatnonzero(grown.parent < 0).tolist():
-            selected, line = self._replay(grown, root)
-            room = self.max_leaves - 1 - len(selected)
-            wanted += [node for _, _, node in heapq.nsmallest(room, line)]
-        nodes = np.asarray(wanted, dtype=np.int64)
-        return nodes[grown.first_child[nodes] < 0]
+            wanted += self._replay(grown, root)[1]
+        return np.asarray(wanted, dtype=np.int64)
 
     def trim(self, grown: Grown) -> Grown:
         """Return `grown` with only the selected splits; the rest of the nodes falls off."""
@@ -39,24 +36,26 @@ class BestFirst:
             kept[selected] = grown.first_child[selected]
         return grown._replace(first_child=kept)
 
-    def _replay(self, grown: Grown, root: int) -> tuple[list[int], list[tuple[float, int, int]]]:
-        """Return (nodes split so far, heap of (−gain, arrival, node) still in line).
+    def _replay(self, grown: Grown, root: int) -> tuple[list[int], list[int]]:
+        """Return (nodes that are split already, nodes still to split), in the order of their turns.
 
-        It stops at the first node that ought to be split but has no children yet; that node is
-        back in line. Of equal gains the one that came into line first is taken.
+        Nobody knows yet what comes below the latter. Were it nothing, these would be all there
+        are to split; in any case the first is the next one. Of equal gains the one that came into
+        line first is taken.
         """
         line = [(-grown.gain[root], 0, root)] if grown.feature[root] >= 0 else []
         selected: list[int] = []
+        missing: list[int] = []
         arrivals = 1
-        while line and len(selected) < self.max_leaves - 1:
-            node = line[0][2]
+        while line and len(selected) + len(missing) < self.max_leaves - 1:
+            _, _, node = heapq.heappop(line)
             first = int(grown.first_child[node])
             if first < 0:
-                break
-            heapq.heappop(line)
+                missing.append(node)
+                continue
             selected.append(node)
             for child in range(first, first + int(grown.n_children[node])):
                 if grown.feature[child] >= 0:
                     heapq.heappush(line, (-grown.gain[child], arrivals, child))
                 arrivals += 1
-        return selected, line
+        return selected, missing
