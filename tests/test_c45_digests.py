@@ -20,6 +20,7 @@ def many_small_tasks() -> Iterator[None]:
         patch.setattr(_threads, "UPDATES_PER_THREAD", 1)
         patch.setattr(_threads, "available", lambda: 4)
         patch.setattr(histogram_cpu, "CHUNK", 16)
+        patch.setattr(histogram_cpu, "LEAST_CHUNK", 16)
         yield
 
 

@@ -24,6 +24,7 @@ def many_small_tasks() -> Iterator[None]:
         patch.setattr(_threads, "available", lambda: 4)
         patch.setattr(bincode_cpu, "BLOCK", 7)
         patch.setattr(histogram_cpu, "CHUNK", 16)
+        patch.setattr(histogram_cpu, "LEAST_CHUNK", 16)
         patch.setattr(route_cpu, "CHUNK", 8)
         yield
 

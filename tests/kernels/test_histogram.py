@@ -140,8 +140,8 @@ def test_chunks_cover_each_node_once() -> None:
     stop = np.array([7, 7, 30, 31])
     tasks = chunks(start, stop, 10)
     np.testing.assert_array_equal(tasks[:, 0], [0, 1, 2, 2, 2, 3])
-    np.testing.assert_array_equal(tasks[:, 1], [0, 7, 7, 17, 27, 30])
-    np.testing.assert_array_equal(tasks[:, 2], [7, 7, 17, 27, 30, 31])
+    np.testing.assert_array_equal(tasks[:, 1], [0, 7, 7, 15, 23, 30])
+    np.testing.assert_array_equal(tasks[:, 2], [7, 7, 15, 23, 30, 31])
     np.testing.assert_array_equal(tasks[:, 3], [-1, -1, -1, 0, 1, -1])
     borders = batches(tasks, 12)
     assert borders[0] == 0

@@ -25,7 +25,9 @@ from vtree_kernels.histogram.words import (
     packing,
 )
 
-CHUNK = 65_536  # rows of one node per task: long enough to hide the reduction of a private copy
+# Rows of one node per task: long enough to hide the reduction of a private copy, and where there are
+# not so many in all, so few that all threads get their share.
+CHUNK, LEAST_CHUNK, SHARES = 65_536, 16_384, 8
 LINE = 64  # bytes of a cache line
 AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
 NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
@@ -308,15 +310,19 @@ def _derive(hist, n_built, parent, slot, sibling, first, last):  # type: ignore[
 
 
 def chunks(start: NDArray[np.int64], stop: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Cut nodes into tasks (n, 4): node, begin, end and the private copy to fill (−1: none)."""
+    """Cut nodes into tasks (n, 4): node, begin, end and the private copy to fill (−1: none).
+
+    A node's tasks are of about equal size, `size` rows at most.
+    """
     if (stop - start).max(initial=0) <= size:  # as of all small tables
         whole = np.arange(start.size)
         return np.stack([whole, start, stop, np.full(start.size, -1)], axis=1)
     pieces = np.maximum(1, -(-(stop - start) // size))
     node = np.repeat(np.arange(start.size), pieces)
     piece = np.arange(node.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    begin = start[node] + piece * size
-    end = np.minimum(begin + size, stop[node])
+    even = -(-(stop - start) // pieces)[node]
+    begin = start[node] + piece * even
+    end = np.minimum(begin + even, stop[node])
     copy = np.where(piece > 0, np.cumsum(piece > 0) - 1, -1)
     return np.stack([node, begin, end, copy], axis=1)
 
@@ -370,7 +376,9 @@ def histogram(
     n_derived = 0 if derived is None else derived.slot.size
     hist = np.empty((start.size + n_derived, *shape), dtype=dtype)
     # A private copy is cleared and added up: so many rows that this does not show.
-    tasks = chunks(start, stop, max(CHUNK, 12 * n_codes * n_statistics))
+    n_rows = int((stop - start).sum())
+    size = max(min(CHUNK, n_rows // SHARES), LEAST_CHUNK, 12 * n_codes * n_statistics)
+    tasks = chunks(start, stop, size)
     extra = np.empty((int(tasks[:, 3].max(initial=-1)) + 1, *shape), dtype=dtype)
     borders = batches(tasks, CHUNK // 8, each=n_codes * n_statistics // 8)
     codes, label = np.ascontiguousarray(codes), np.ascontiguousarray(label)
@@ -386,7 +394,7 @@ def histogram(
             _add_tasks(hist, extra, codes, rows, tasks, first, last, *statistics)
 
     cells = int(np.prod(shape))
-    work = int((stop - start).sum()) * codes.shape[1] + start.size * cells // 8
+    work = n_rows * codes.shape[1] + start.size * cells // 8
     _threads.run(batch, len(borders) - 1, work=work)
     if extra.shape[0]:
         _reduce(hist, extra, tasks, 0, len(tasks))

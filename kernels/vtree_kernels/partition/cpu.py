@@ -35,6 +35,34 @@ def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-unt
             own[to] += 1
 
 
+@numba.njit(cache=True, nogil=True)
+def _place(cursor, counts, tasks, start):  # type: ignore[no-untyped-def]
+    """Write where each task puts its first row of each child: task by task within a child."""
+    first = 0
+    while first < tasks.shape[0]:
+        node, last = tasks[first, 0], first
+        while last < tasks.shape[0] and tasks[last, 0] == node:
+            last += 1
+        at = start[node]
+        for child in range(counts.shape[1]):
+            for t in range(first, last):
+                cursor[t, child] = at
+                at += counts[t, child]
+        first = last
+
+
+@numba.njit(cache=True, nogil=True)
+def _keep(out, rows, start, stop):  # type: ignore[no-untyped-def]
+    """Copy the rows that no segment holds."""
+    begin = 0
+    for node in range(start.size):
+        for position in range(begin, start[node]):
+            out[position] = rows[position]
+        begin = stop[node]
+    for position in range(begin, rows.size):
+        out[position] = rows[position]
+
+
 def partition(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
@@ -64,35 +92,13 @@ def written(
     counts: NDArray[np.int64],
 ) -> NDArray[np.int32]:
     """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last."""
-    cursor = _cursors(tasks, counts, start)
-    out = rows.copy()
+    cursor = np.empty_like(counts)
+    _place(cursor, counts, tasks, start)
+    out = np.empty_like(rows)
+    _keep(out, rows, start, stop)
 
     def write(index: int) -> None:
         _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
 
     _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
     return out
-
-
-def _cursors(
-    tasks: NDArray[np.int64], counts: NDArray[np.int64], start: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return where each task writes its first row of each child (n, C).
-
-    Within a node: child by child, and within a child task by task.
-    """
-    node = tasks[:, 0]
-    order = np.lexsort(
-        (
-            np.repeat(np.arange(len(tasks)), counts.shape[1]),
-            np.tile(np.arange(counts.shape[1]), len(tasks)),
-            np.repeat(node, counts.shape[1]),
-        )
-    )
-    flat = counts.reshape(-1)[order]
-    before = np.cumsum(flat) - flat
-    owner = np.repeat(node, counts.shape[1])[order]
-    first_of_node = np.searchsorted(owner, np.arange(start.size))
-    cursor = np.empty(counts.size, dtype=np.int64)
-    cursor[order] = before - before[first_of_node][owner] + start[owner]
-    return cursor.reshape(counts.shape)

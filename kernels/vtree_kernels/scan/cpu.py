@@ -229,7 +229,7 @@ def scan(
         allowed = np.zeros(shape, dtype=np.int32)
     fixed = (allowed, directions, *free_bounds(lower, upper, shape[0]), minima)
     compiled_layout = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
-    per_task = max(1, 65_536 // (shape[1] * hist.shape[2]))
+    per_task = max(1, 16_384 // (shape[1] * hist.shape[2]))
 
     def nodes(index: int) -> None:
         first = index * per_task
