@@ -13,7 +13,7 @@ same calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ def grow(
     targets: Targets,
     plan: Plan,
     order: Order = level_order,
-    roots: Sequence[NDArray[np.int64]] | None = None,
+    roots: Sequence[NDArray[Any]] | None = None,
     keys: NDArray[np.uint64] | None = None,
 ) -> tuple[Grown, NDArray[np.int32], NDArray[np.uint8]]:
     """Grow one tree a root.
@@ -122,7 +122,8 @@ def grow(
         roots = [np.arange(bins.n_rows)]
     codes = bins.groups[0].codes
     start = np.cumsum([0] + [len(root) for root in roots])
-    order_of_rows = arrays.like(np.concatenate(roots), codes, dtype=np.int32)
+    rows = roots[0] if len(roots) == 1 else np.concatenate(roots)
+    order_of_rows = arrays.like(rows, codes, dtype=np.int32)
     data = Data(bins, targets, rows_of(targets, codes), order_of_rows)
     if keys is None:
         keys = np.atleast_1d(draws.mix(np.arange(len(roots))))

@@ -34,10 +34,12 @@ from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.tree import Tree, canonical, levels
+from vtree_kernels import run_tasks
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
 Floats = NDArray[np.float64]
+_BLOCK = 65_536  # rows of a task
 Integers = NDArray[np.int64]
 
 
@@ -69,13 +71,25 @@ def boost(
     )
     round_number = first
     while True:
-        raw = start + sums
+        raw = _added(start, sums)
         terms = training.terms(raw, training.y)
         if training.rebin is not None:
             bins = training.rebin(curvatures(terms, training.weights))
             tiled = tiled._replace(bins=_tiled(bins, n_raw))
         yield _round(tiled, system, raw, sums, terms, round_number)
         round_number += 1
+
+
+def _added(start: Floats, sums: Floats) -> Floats:
+    """Return start (K,) + sums (N, K)."""
+    raw = np.empty(sums.shape)
+
+    def block(index: int) -> None:
+        rows = slice(index * _BLOCK, (index + 1) * _BLOCK)
+        np.add(start, sums[rows], out=raw[rows])
+
+    run_tasks(block, -(-sums.shape[0] // _BLOCK), work=sums.size)
+    return raw
 
 
 def curvatures(terms: Terms, weights: Weights) -> Integers:
@@ -98,7 +112,9 @@ def _round(
     most = (system.max_step or np.inf) if system.bounded else None
     penalties = (system.reg_lambda, system.reg_alpha, most)
     derived = derivative_targets(gradient, known, training.weights, *penalties)
-    roots = [sample.rows + k * n_rows for k in range(n_raw)]
+    roots = (
+        [sample.rows] if n_raw == 1 else [sample.rows + np.int64(k * n_rows) for k in range(n_raw)]
+    )
     keys = draws.mix(draws.TREE, system.seed, number, np.arange(n_raw))
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(system, derived, number)
@@ -172,7 +188,7 @@ def _leaves(grown: Grown) -> Integers:
     return by_rows
 
 
-def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: Integers) -> None:
+def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[Any]) -> None:
     """Add what a round's trees say of the rows that were not drawn."""
     if sample.size == sums.shape[0]:
         return

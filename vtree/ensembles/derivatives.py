@@ -76,11 +76,10 @@ def derivative_targets(
     """
     of_table = (weights.whole, weights.n_rows, weights.total)
     many = weights.n_rows >= MANY_ROWS
-    sums, unit = whole_numbers(-gradient, *of_table, *[_GRADIENT_BITS] * many)
+    sums, unit = whole_numbers(gradient, *of_table, *[_GRADIENT_BITS] * many, negated=True)
     plane, hessian_unit = weights.whole, weights.unit
     if hessian is not None:
-        plane, own = whole_numbers(hessian, *of_table, *[_HESSIAN_BITS] * many)
-        plane = np.maximum(plane, 1)
+        plane, own = whole_numbers(hessian, *of_table, *[_HESSIAN_BITS] * many, least=1)
         hessian_unit = own * weights.unit
     gradient_unit = unit * weights.unit
     first = 1 if plane is None else 2

@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 class Drawn(NamedTuple):
     """The rows of a round."""
 
-    rows: Integers  # (R,) ascending
+    rows: NDArray[Any]  # (R,) ascending, int32 or int64
     factor: Floats | None = None  # (N,) what their derivatives are multiplied by
 
 
@@ -30,7 +30,7 @@ def drawn(system: System, terms: Terms, number: int) -> Drawn:
     if system.goss is not None and number >= system.goss.warm_up:
         return _goss(system.goss, system.seed, terms, number)
     if system.subsample >= 1.0:
-        return Drawn(np.arange(n_rows))
+        return Drawn(np.arange(n_rows, dtype=np.int32))
     turn = number // system.subsample_every
     chance = draws.uniform(draws.SUBSAMPLE, system.seed, turn, np.arange(n_rows))
     return Drawn(np.flatnonzero(chance <= max(system.subsample, float(chance.min()))))

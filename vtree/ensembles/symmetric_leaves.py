@@ -112,7 +112,8 @@ def _sums(values: Any, segment: Integers, size: int) -> Floats:
 def _gradient_sums(gradient: Floats, segment: Integers, size: int, weights: Weights) -> Floats:
     found = np.empty((size, gradient.shape[1]))
     for k in range(gradient.shape[1]):
-        whole, unit = whole_numbers(-gradient[:, k], weights.whole, weights.n_rows, weights.total)
+        own = (gradient[:, k], weights.whole, weights.n_rows, weights.total)
+        whole, unit = whole_numbers(*own, negated=True)
         found[:, k] = _sums(whole, segment, size) * (unit * weights.unit)
     return found
 
@@ -121,8 +122,9 @@ def _hessian_sums(hessian: Floats, segment: Integers, size: int, weights: Weight
     """Return Σ w h; a positive second derivative is never rounded to zero."""
     found = np.empty((size, hessian.shape[1]))
     for k in range(hessian.shape[1]):
-        whole, unit = whole_numbers(hessian[:, k], weights.whole, weights.n_rows, weights.total)
-        found[:, k] = _sums(np.maximum(whole, 1), segment, size) * (unit * weights.unit)
+        own = (hessian[:, k], weights.whole, weights.n_rows, weights.total)
+        whole, unit = whole_numbers(*own, least=1)
+        found[:, k] = _sums(whole, segment, size) * (unit * weights.unit)
     return found
 
 

@@ -96,9 +96,11 @@ class Loss(NamedTuple):
         """Return the first of the terms, (N, K) each."""
         assert self.terms is not None
         own = [
-            elementwise(raw[:, k].copy(), (_target(y, k),), self.numbers_of(k), self.terms, n_terms)
+            elementwise(raw[:, k], (_target(y, k),), self.numbers_of(k), self.terms, n_terms)
             for k in range(raw.shape[1])
         ]
+        if len(own) == 1:
+            return [each[:, None] for each in own[0][:n_terms]]
         return [np.stack(each, axis=1) for each in zip(*own, strict=True)][:n_terms]
 
 

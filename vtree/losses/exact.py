@@ -36,38 +36,65 @@ def exact_mean(values: Floats, weight: Integers | None) -> float:
 
 
 def whole_numbers(
-    values: Floats, weight: Integers | None, n_rows: int, total: int, bits: int = _SUM_BITS
+    values: Floats,
+    weight: Integers | None,
+    n_rows: int,
+    total: int,
+    bits: int = _SUM_BITS,
+    *,
+    negated: bool = False,
+    least: int | None = None,
 ) -> tuple[Integers, float]:
     """Return (weighted values as whole numbers (R,), what one of them stands for).
 
     No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53, and no
-    value that weighs one reaches 2^bits.
+    value that weighs one reaches 2^bits. negated: of −values; least: what smaller ones become.
     """
-    reach = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    reach = _reach(values)
+    sign = -1.0 if negated else 1.0
     if reach == 0.0:
-        return np.zeros(values.size, dtype=np.int64), 1.0
+        return np.full(values.size, max(0, least or 0), dtype=np.int64), 1.0
     top = int(np.frexp(reach)[1])
     if weight is None or total.bit_length() <= _SUM_BITS // 2:
         step = max(top + total.bit_length() - _SUM_BITS, top - bits, -1022)
-        whole = _rounded(values, step, None)
-        whole = whole if weight is None else np.multiply(whole, weight, out=whole)
+        whole = _rounded(values, step, sign, None, None if weight is not None else least)
+        if weight is not None:
+            whole = np.multiply(whole, weight, out=whole)
+            whole = whole if least is None else np.maximum(whole, least, out=whole)
     else:
         heaviest = int(weight.max()).bit_length()
         step = max(top + heaviest + n_rows.bit_length() - _SUM_BITS, -1022)
-        whole = _rounded(values, step, weight)
+        whole = _rounded(values, step, sign, weight, least)
     return whole, float(np.ldexp(1.0, step))
 
 
-def _rounded(values: Floats, step: int, weight: Integers | None) -> Integers:
-    """Return values / 2^step, times their weights, as whole numbers, half to even."""
+def _reach(values: Floats) -> float:
+    """Return the largest absolute value."""
+    largest = np.zeros(max(1, -(-values.size // _BLOCK)))
+
+    def block(index: int) -> None:
+        own = values[index * _BLOCK : (index + 1) * _BLOCK]
+        largest[index] = max(own.max(initial=0.0), -own.min(initial=0.0))
+
+    run_tasks(block, largest.size, work=values.size)
+    return float(largest.max())
+
+
+def _rounded(
+    values: Floats, step: int, sign: float, weight: Integers | None, least: int | None
+) -> Integers:
+    """Return sign × values / 2^step, times their weights, as whole numbers, half to even."""
     whole = np.empty(values.size, dtype=np.int64)
+    factor = sign * np.ldexp(1.0, -step)  # a power of two, so that the product is exact
 
     def block(index: int) -> None:
         rows = slice(index * _BLOCK, (index + 1) * _BLOCK)
-        own = np.ldexp(values[rows], -step)
+        own = values[rows] * factor
         if weight is not None:
             own *= weight[rows]
         whole[rows] = np.rint(own, out=own)
+        if least is not None:
+            np.maximum(whole[rows], least, out=whole[rows])
 
     run_tasks(block, -(-values.size // _BLOCK), work=values.size * 4)
     return whole

@@ -20,13 +20,14 @@ from vtree_kernels.histogram.reference import Compact, Derived
 from vtree_kernels.histogram.words import (
     add_pair,
     field_bits,
+    field_reach,
     fill_fields,
     move_field,
     packing,
 )
 
-# Rows of one node per task: long enough to hide the reduction of a private copy, and where there are
-# not so many in all, so few that all threads get their share.
+# Rows of one node per task: long enough to hide the reduction of a private copy, but where there
+# are not so many in all, as few as leave all threads their share.
 CHUNK, LEAST_CHUNK, SHARES = 65_536, 16_384, 8
 LINE = 64  # bytes of a cache line
 AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
@@ -348,10 +349,23 @@ def compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Comp
 
 def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact:
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
-    bits = field_bits(weights, sums)
+    weighted, n_rows = int(weight is not None), sums.shape[0]
+    n_tasks = -(-n_rows // LEAST_CHUNK)
+    reach = np.zeros((n_tasks, weighted + sums.shape[1]), dtype=np.int64)
+
+    def look(index: int) -> None:
+        first = index * LEAST_CHUNK
+        field_reach(reach[index], weights, sums, first, min(first + LEAST_CHUNK, n_rows))
+
+    def fill(index: int) -> None:
+        first = index * LEAST_CHUNK
+        fill_fields(fields, weights, sums, first, min(first + LEAST_CHUNK, n_rows))
+
+    _threads.run(look, n_tasks, work=2 * n_rows)
+    bits = field_bits(np.bitwise_or.reduce(reach, axis=0), weighted)
     short = bits.max(initial=0) <= 31
-    fields = np.empty((sums.shape[0], bits.size), dtype=np.int32 if short else np.int64)
-    fill_fields(fields, weights, sums)
+    fields = np.empty((n_rows, bits.size), dtype=np.int32 if short else np.int64)
+    _threads.run(fill, n_tasks, work=2 * n_rows)
     return Compact(fields, bits)
 
 

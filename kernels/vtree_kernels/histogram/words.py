@@ -20,38 +20,42 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 _WORD = 62  # bits in use
 _LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
 
 @numba.njit(cache=True, nogil=True)
-def field_bits(weight, sums):  # type: ignore[no-untyped-def]
-    """Return the bits of the fields of all rows: the weight if any, then each sum."""
+def field_reach(reach, weight, sums, first, last):  # type: ignore[no-untyped-def]
+    """Write the bits that some rows have in each field: the weight if any, then each sum."""
     weighted = np.intp(weight.size > 0)
-    largest = np.zeros(weighted + sums.shape[1], np.int64)
-    for row in range(weight.size):
-        largest[0] |= weight[row]
-    for row in range(sums.shape[0]):
-        for j in range(sums.shape[1]):
-            largest[weighted + j] |= abs(sums[row, j])
-    for f in range(largest.size):
-        length = np.int64(f >= weighted)
-        while largest[f] > 0:
-            largest[f] >>= 1
-            length += 1
-        largest[f] = length
-    return largest
+    if weighted:
+        own = np.int64(0)
+        for row in range(first, last):
+            own |= weight[row]
+        reach[0] = own
+    for j in range(sums.shape[1]):
+        own = np.int64(0)
+        for row in range(first, last):
+            own |= abs(sums[row, j])
+        reach[weighted + j] = own
+
+
+def field_bits(reach: NDArray[np.int64], weighted: int) -> NDArray[np.int64]:
+    """Return the bits of the fields (P,) that `field_reach` has looked at, with their signs."""
+    lengths = [int(each).bit_length() + (f >= weighted) for f, each in enumerate(reach)]
+    return np.asarray(lengths, dtype=np.int64)
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_fields(fields, weight, sums):  # type: ignore[no-untyped-def]
-    """Write the weight if any, then each sum, of all rows to fields (N, P)."""
+def fill_fields(fields, weight, sums, first, last):  # type: ignore[no-untyped-def]
+    """Write the weight if any, then each sum, of some rows to fields (N, P)."""
     weighted = np.intp(weight.size > 0)
-    for row in range(fields.shape[0]):
-        if weighted:
-            fields[row, 0] = weight[row]
-        for j in range(sums.shape[1]):
+    for row in range(first, last if weighted else first):
+        fields[row, 0] = weight[row]
+    for j in range(sums.shape[1]):
+        for row in range(first, last):
             fields[row, weighted + j] = sums[row, j]
 
 

@@ -15,6 +15,37 @@ from vtree_kernels.partition.cpu import CHUNK, written
 
 
 @numba.njit(cache=True, nogil=True)
+def _by_threshold(child, counts, rows, begin, end, codes, step, at, cut, missing):  # type: ignore[no-untyped-def]
+    """Write the child of each row of a node that a threshold splits."""
+    second = np.int64(0)
+    for position in range(begin, end):
+        if step > 1:
+            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+            prefetch(codes, ahead * step + at)
+        code = np.int64(codes[np.intp(rows[position]) * step + at])
+        to = np.int64(code > cut)
+        to = missing if code == 0 else to
+        child[position] = to
+        second += to
+    counts[:] = 0
+    counts[0], counts[1] = end - begin - second, second
+
+
+@numba.njit(cache=True, nogil=True)
+def _by_table(child, counts, rows, begin, end, codes, step, at, table, missing):  # type: ignore[no-untyped-def]
+    """Write the child of each row of a node whose codes have one each."""
+    counts[:] = 0
+    for position in range(begin, end):
+        if step > 1:
+            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
+            prefetch(codes, ahead * step + at)
+        code = np.int64(codes[np.intp(rows[position]) * step + at])
+        to = missing if code == 0 else np.int64(table[code])
+        child[position] = to
+        counts[to] += 1
+
+
+@numba.njit(cache=True, nogil=True)
 def _decide(  # type: ignore[no-untyped-def]
     child,
     counts,
@@ -33,27 +64,20 @@ def _decide(  # type: ignore[no-untyped-def]
 ):
     """Write each row's child and count each task's; `child` spares the second pass the codes.
 
-    codes: flat, those of node l's feature from at[l] on, `step` from row to row. A task counts by
-    itself: threads that count side by side in one cache line take three times as long.
+    codes: flat, those of node l's feature from at[l] on, `step` from row to row: where rows lie
+    side by side, what they need is at hand without prefetches. A task counts by itself: threads
+    that count side by side in one cache line take three times as long.
     """
-    own_counts = np.empty(counts.shape[1], np.int64)
+    own = np.zeros(counts.shape[1], np.int64)
     for t in range(first, last):
-        node, end = tasks[t, 0], tasks[t, 2]
-        own, rule, cut, missing = at[node], kind[node], bin[node], absent[node]
-        own_counts[:] = 0
-        for position in range(tasks[t, 1], end):
-            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-            prefetch(codes, ahead * step + own)
-            code = np.int64(codes[np.intp(rows[position]) * step + own])
-            if code == 0:
-                to = np.int64(missing)
-            elif rule == 0:
-                to = np.int64(code > cut)
-            else:
-                to = np.int64(table[offset[node] + code])
-            child[position] = to
-            own_counts[to] += 1
-        counts[t] = own_counts
+        node, begin, end = tasks[t, 0], tasks[t, 1], tasks[t, 2]
+        given = (child, own, rows, begin, end, codes, step, at[node])
+        missing = np.int64(absent[node])
+        if kind[node] == 0:
+            _by_threshold(*given, np.int64(bin[node]), missing)
+        else:
+            _by_table(*given, table[offset[node] :], missing)
+        counts[t] = own
 
 
 def route(
