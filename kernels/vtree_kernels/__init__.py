@@ -6,7 +6,7 @@ N rows of the table, R rows in play, G features of a group, B codes, S statistic
 
 from vtree_kernels import _cuda as cuda
 from vtree_kernels._dispatch import kernels, mode
-from vtree_kernels._threads import ahead, threads
+from vtree_kernels._threads import ahead, run_blocks, threads
 from vtree_kernels._threads import allowed as allowed_threads
 from vtree_kernels._threads import available as available_threads
 from vtree_kernels._threads import run as run_tasks
@@ -18,6 +18,7 @@ __all__ = [
     "cuda",
     "kernels",
     "mode",
+    "run_blocks",
     "run_tasks",
     "threads",
 ]

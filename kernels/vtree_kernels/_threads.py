@@ -19,6 +19,7 @@ Result = TypeVar("Result")
 
 # Waking a thread costs some 20 microseconds; below this much work the caller alone is faster.
 UPDATES_PER_THREAD = 100_000
+BLOCK = 16_384  # rows
 
 _limit: ContextVar[int] = ContextVar("vtree_kernels_threads", default=0)
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -64,6 +65,18 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
     drain(0)
     for future in futures:
         future.result()
+
+
+def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int) -> None:
+    """Call `task` for slices that cover all rows, whose intermediate results stay in the caches.
+
+    each: the elementary updates of a row.
+    """
+
+    def block(index: int) -> None:
+        task(slice(index * BLOCK, min((index + 1) * BLOCK, n_rows)))
+
+    run(block, -(-n_rows // BLOCK), work=n_rows * each)
 
 
 def allowed() -> int:

@@ -4,6 +4,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from vtree_kernels import _threads
@@ -24,6 +25,18 @@ def test_each_task_runs_once(count: int, workers: int) -> None:
     with _threads.threads(workers):
         _threads.run(calls.append, count, work=MUCH)
     assert sorted(calls) == list(range(count))
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, _threads.BLOCK, 3 * _threads.BLOCK + 5])
+@pytest.mark.usefixtures("four_cores")
+def test_blocks_cover_each_row_once(n_rows: int) -> None:
+    times = np.zeros(n_rows, dtype=np.int64)
+
+    def block(rows: slice) -> None:
+        times[rows] += 1
+
+    _threads.run_blocks(block, n_rows, each=1000)
+    assert (times == 1).all()
 
 
 @pytest.mark.usefixtures("four_cores")

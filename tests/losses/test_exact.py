@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from vtree.losses.exact import exact_mean, quantile, segment_quantiles
+from vtree.losses.exact import exact_mean, quantile, segment_quantiles, whole_numbers
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e9, -3e-300])
@@ -45,3 +45,20 @@ def test_segments_have_the_quantiles_of_their_rows(level: float) -> None:
         for number, rows in enumerate(np.split(np.arange(60), begin[1:])):
             each = None if own is None else own[rows]
             assert found[number] == quantile(values[rows], each, level)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e-290, 1e300])
+def test_whole_numbers_are_the_nearest_of_few_bits(weighted: bool, scale: float) -> None:
+    draw = np.random.default_rng(3)
+    values = draw.normal(size=40_000) * scale
+    weight = draw.integers(1, 4, values.size) if weighted else None
+    total = values.size if weight is None else int(weight.sum())
+    whole, unit = whole_numbers(values, weight, values.size, total, 20)
+    times = np.ones(values.size, dtype=np.int64) if weight is None else weight
+    assert np.abs(whole).max() < 2**20 * times.max()
+    np.testing.assert_array_equal(whole, np.rint(values / unit).astype(np.int64) * times)
+    opposite, _ = whole_numbers(values, weight, values.size, total, 20, negated=True)
+    np.testing.assert_array_equal(opposite, -whole)
+    raised, _ = whole_numbers(values, weight, values.size, total, 20, least=7)
+    np.testing.assert_array_equal(raised, np.maximum(whole, 7))

@@ -34,12 +34,11 @@ from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.tree import Tree, canonical, levels
-from vtree_kernels import run_tasks
+from vtree_kernels import run_blocks
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
 Floats = NDArray[np.float64]
-_BLOCK = 65_536  # rows of a task
 Integers = NDArray[np.int64]
 
 
@@ -71,7 +70,7 @@ def boost(
     )
     round_number = first
     while True:
-        raw = _added(start, sums)
+        raw = added(start, sums)
         terms = training.terms(raw, training.y)
         if training.rebin is not None:
             bins = training.rebin(curvatures(terms, training.weights))
@@ -80,15 +79,14 @@ def boost(
         round_number += 1
 
 
-def _added(start: Floats, sums: Floats) -> Floats:
+def added(start: Floats, sums: Floats) -> Floats:
     """Return start (K,) + sums (N, K)."""
     raw = np.empty(sums.shape)
 
-    def block(index: int) -> None:
-        rows = slice(index * _BLOCK, (index + 1) * _BLOCK)
+    def block(rows: slice) -> None:
         np.add(start, sums[rows], out=raw[rows])
 
-    run_tasks(block, -(-sums.shape[0] // _BLOCK), work=sums.size)
+    run_blocks(block, sums.shape[0], each=sums.shape[1])
     return raw
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vtree import draws
 from vtree.criteria import NEWTON
 from vtree.elementary import exp
-from vtree.ensembles.boosting import Training
+from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold, Folds
 from vtree.ensembles.row_draws import Chance, row_factors
@@ -33,6 +33,7 @@ from vtree.sampling import Columns
 from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets
 from vtree.tree import Tree, canonical
+from vtree_kernels import run_blocks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -76,7 +77,7 @@ def boost_ordered(
 def _derived(training: Training, start: Floats, folds: Folds) -> list[Terms]:
     """Return the derivatives of each fold's entries."""
     return [
-        training.terms(start + fold.sums, training.y if fold.whole else training.y[fold.rows])
+        training.terms(added(start, fold.sums), training.y if fold.whole else training.y[fold.rows])
         for fold in folds.every
     ]
 
@@ -105,8 +106,13 @@ def _leaf_by_segment(grown: Grown, rows: NDArray[np.int32]) -> Integers:
     """Return the leaf of each row, counted from the left, (N,)."""
     leaf = np.flatnonzero(grown.first_child < 0)
     leaf = leaf[np.lexsort((grown.stop[leaf], grown.start[leaf]))]  # of one start, empty ones first
+    of_position = np.repeat(np.arange(leaf.size), grown.stop[leaf] - grown.start[leaf])
     number = np.empty(rows.size, dtype=np.int64)
-    number[rows] = np.repeat(np.arange(leaf.size), grown.stop[leaf] - grown.start[leaf])
+
+    def block(positions: slice) -> None:
+        number[rows[positions]] = of_position[positions]
+
+    run_blocks(block, rows.size, each=8)
     return number
 
 
@@ -134,8 +140,17 @@ def _take_steps(
         own = training._replace(weights=_own_weights(training, fold))
         steps = leaf_steps(ordered.leaves, fold, segment, n_leaves, derived, own, start)
         value = steps.value * ordered.learning_rate
-        np.add(fold.sums, value[segment], out=fold.sums)
+        _add(fold.sums, value, segment)
     return answers(tree, steps._replace(value=value))
+
+
+def _add(sums: Floats, value: Floats, segment: Integers) -> None:
+    """Add each entry's step, of value (L, K), to sums (E, K) in place."""
+
+    def block(rows: slice) -> None:
+        sums[rows] += value[segment[rows]]
+
+    run_blocks(block, segment.size, each=4)
 
 
 def _own_weights(training: Training, fold: Fold) -> Weights:
@@ -175,8 +190,12 @@ def _spread(ordered: Ordered, training: Training, fold: Fold, terms: Terms, numb
     if ordered.random_strength == 0.0:
         return 0.0
     square = np.zeros(terms.gradient.shape[0])
-    for column in terms.gradient.T:
-        square += column * column
+
+    def block(rows: slice) -> None:
+        for column in terms.gradient.T:
+            square[rows] += column[rows] * column[rows]
+
+    run_blocks(block, square.size, each=4)
     mean = exact_mean(square, _own_weights(training, fold).whole)
     weight = training.weights.total * training.weights.unit
     grown = float(exp(np.asarray([min(number * ordered.learning_rate, 700.0)]))[0])

@@ -11,6 +11,7 @@ from vtree import draws
 from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Terms
+from vtree_kernels import run_blocks
 from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
@@ -53,18 +54,30 @@ def row_factors(
     """
     if temperature == 0.0 and subsample >= 1.0:
         return None
-    chance = draws.uniform(draws.BOOTSTRAP, seed, number, np.arange(n_rows))
-    rounding = chance * 2.0**24
-    rounding -= np.floor(rounding)  # its later digits know nothing of the first
+    chance, rounding = np.empty(n_rows), np.empty(n_rows)
+
+    def draw(rows: slice) -> None:
+        own = draws.uniform(draws.BOOTSTRAP, seed, number, np.arange(rows.start, rows.stop))
+        chance[rows] = own
+        own = own * 2.0**24
+        rounding[rows] = own - np.floor(own)  # its later digits know nothing of the first
+
+    run_blocks(draw, n_rows, each=20)
     if subsample < 1.0:
         drawn = chance <= max(subsample, float(chance.min()))
         return Chance(drawn.astype(np.float64), rounding)
+    if temperature == 1.0:
+        return Chance(elementwise(chance, (), (), _exponential, 1)[0], rounding)
     return Chance(elementwise(chance, (), (temperature,), _bayesian, 1)[0], rounding)
 
 
-def _bayesian(chance: Any, temperature: Any) -> Any:
+def _exponential(chance: Any) -> Any:
     size = -log(1.0 - chance)  # never infinite, for chance is below 1
-    size = choose(size > 1e-18, size, 1e-18)
+    return (choose(size > 1e-18, size, 1e-18),)
+
+
+def _bayesian(chance: Any, temperature: Any) -> Any:
+    (size,) = _exponential(chance)
     return (exp(temperature * log(size)),)
 
 

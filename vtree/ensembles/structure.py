@@ -9,6 +9,7 @@ from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.row_draws import Chance
 from vtree.losses import whole_numbers
 from vtree.targets import Targets
+from vtree_kernels import run_blocks
 from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
@@ -29,32 +30,37 @@ def structure_targets(gradient: Floats, chance: Chance | None, weights: Weights)
     n_rows, n_raw = gradient.shape
     if chance is None:
         return _targets(gradient, None, weights, weights.unit)
-    factor, scaled = chance.factor, gradient * chance.factor[:, None]
     if weights.n_rows < MANY_ROWS:
-        plane, unit = whole_numbers(factor, weights.whole, weights.n_rows, weights.total)
-        return _targets(scaled, plane, weights, unit * weights.unit)
-    if weights.whole is not None:
-        factor = factor * weights.whole
-        scaled = scaled * weights.whole[:, None]
-    plane, unit = _short(factor, _WEIGHT_BITS, chance.rounding)
-    sums = np.empty((n_rows, n_raw), dtype=np.int64)
-    reach = np.abs(scaled).max(initial=0.0)
-    sums_unit = _unit(float(reach), _GRADIENT_BITS)
-    for k in range(n_raw):
-        sums[:, k] = np.floor(-scaled[:, k] / sums_unit + chance.rounding)
+        own = (weights.whole, weights.n_rows, weights.total)
+        plane, unit = whole_numbers(chance.factor, *own)
+        return _targets(gradient * chance.factor[:, None], plane, weights, unit * weights.unit)
+    plane, sums = np.empty(n_rows, np.int64), np.empty((n_rows, n_raw), np.int64)
+    reaches: list[tuple[float, float]] = []
+
+    def factors(rows: slice) -> Floats:
+        own = chance.factor[rows]
+        return own if weights.whole is None else own * weights.whole[rows]
+
+    def look(rows: slice) -> None:
+        own = factors(rows)
+        reaches.append((own.max(), np.abs(gradient[rows] * own[:, None]).max()))
+
+    def write(rows: slice) -> None:
+        own, rounding = factors(rows), chance.rounding[rows]
+        plane[rows] = np.floor(own / unit + rounding)
+        for k in range(n_raw):
+            sums[rows, k] = np.floor(-(gradient[rows, k] * own) / sums_unit + rounding)
+
+    run_blocks(look, n_rows, each=4 * n_raw)
+    unit = _unit(max(factor for factor, _ in reaches), _WEIGHT_BITS)
+    sums_unit = _unit(max(scaled for _, scaled in reaches), _GRADIENT_BITS)
+    run_blocks(write, n_rows, each=4 * n_raw)
     return _assembled(sums, sums_unit * weights.unit, plane, unit * weights.unit)
 
 
 def _unit(reach: float, bits: int) -> float:
     """Return the power of two of which numbers up to `reach` are less than 2^bits."""
     return float(np.ldexp(1.0, int(np.frexp(reach)[1]) - bits)) if reach > 0.0 else 1.0
-
-
-def _short(values: Floats, bits: int, rounding: Floats) -> tuple[Integers, float]:
-    """Return (values that are not negative as whole numbers of few bits, what one stands for)."""
-    unit = _unit(float(values.max(initial=0.0)), bits)
-    whole = np.floor(values / unit + rounding)
-    return whole.astype(np.int64), unit
 
 
 def _targets(

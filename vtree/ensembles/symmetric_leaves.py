@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree.ensembles.boosting import Training
+from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold
 from vtree.losses import Terms, segment_quantiles, whole_numbers
 from vtree.predict import leaves
 from vtree.tree import Tree
+from vtree_kernels import run_blocks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -79,7 +80,7 @@ def leaf_steps(
     learners = slice(0, fold.n_learners)
     own, size = segment[learners], fold.n_models * n_leaves
     rows = slice(None) if fold.whole else fold.rows[learners]
-    y, raw = training.y[rows], start + fold.sums[learners]
+    y = training.y[rows]
     weights = training.weights
     if weights.whole is not None:
         weights = weights._replace(whole=weights.whole[learners])
@@ -88,14 +89,15 @@ def leaf_steps(
     weight = total.astype(np.float64) * weights.unit
     first = _gradient_sums(terms.gradient[learners], own, size, weights)
     if training.leaves.levels is not None:
-        value = _quantiles(y - raw[:, 0], own, size, weights, training.leaves.levels[0])
+        residual = y - added(start, fold.sums[learners])[:, 0]
+        value = _quantiles(residual, own, size, weights, training.leaves.levels[0])
         return Steps(value, first, weight, n_rows)
     value, sums = np.zeros(first.shape), first
     curved = rule.newton and training.curved
     hessian = terms.hessian[learners] if curved else None
     for iteration in range(rule.iterations):
         if iteration:
-            terms = training.terms(raw + value[own], y)
+            terms = training.terms(added(start, fold.sums[learners]) + value[own], y)
             sums = _gradient_sums(terms.gradient, own, size, weights)
             hessian = terms.hessian if curved else None
         below = weight[:, None] if hessian is None else _hessian_sums(hessian, own, size, weights)
@@ -106,7 +108,13 @@ def leaf_steps(
 
 def _sums(values: Any, segment: Integers, size: int) -> Floats:
     """Return sums of whole numbers, exact in any order as long as they stay below 2^53."""
-    return np.asarray(np.bincount(segment, values.astype(np.float64), size), dtype=np.float64)
+    parts: list[Any] = [np.zeros(size)]
+
+    def block(rows: slice) -> None:
+        parts.append(np.bincount(segment[rows], values[rows].astype(np.float64), size))
+
+    run_blocks(block, segment.size, each=4)
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _gradient_sums(gradient: Floats, segment: Integers, size: int, weights: Weights) -> Floats:

@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels import run_tasks
+from vtree_kernels import run_blocks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _SUM_BITS = 53
-_BLOCK = 16_384  # rows whose intermediate results stay in the caches
 
 
 class Terms(NamedTuple):
@@ -70,14 +69,14 @@ def whole_numbers(
 
 def _reach(values: Floats) -> float:
     """Return the largest absolute value."""
-    largest = np.zeros(max(1, -(-values.size // _BLOCK)))
+    largest: list[float] = []
 
-    def block(index: int) -> None:
-        own = values[index * _BLOCK : (index + 1) * _BLOCK]
-        largest[index] = max(own.max(initial=0.0), -own.min(initial=0.0))
+    def block(rows: slice) -> None:
+        own = values[rows]
+        largest.append(float(max(own.max(), -own.min())))
 
-    run_tasks(block, largest.size, work=values.size)
-    return float(largest.max())
+    run_blocks(block, values.size, each=1)
+    return max(largest, default=0.0)
 
 
 def _rounded(
@@ -87,8 +86,7 @@ def _rounded(
     whole = np.empty(values.size, dtype=np.int64)
     factor = sign * np.ldexp(1.0, -step)  # a power of two, so that the product is exact
 
-    def block(index: int) -> None:
-        rows = slice(index * _BLOCK, (index + 1) * _BLOCK)
+    def block(rows: slice) -> None:
         own = values[rows] * factor
         if weight is not None:
             own *= weight[rows]
@@ -96,7 +94,7 @@ def _rounded(
         if least is not None:
             np.maximum(whole[rows], least, out=whole[rows])
 
-    run_tasks(block, -(-values.size // _BLOCK), work=values.size * 4)
+    run_blocks(block, values.size, each=4)
     return whole
 
 
