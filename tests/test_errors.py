@@ -1,7 +1,7 @@
 import pytest
 
 from vtree import errors
-from vtree.errors import InputError, InputTypeError, VTreeError, own_errors
+from vtree.errors import InputError, InputTypeError, VTreeError, own_errors, renamed
 
 FAMILY = {
     "InputError": ValueError,
@@ -42,3 +42,10 @@ def test_what_is_ours_or_no_mistake_passes() -> None:
         with pytest.raises(type(error)) as caught, own_errors("weight"):
             raise error
         assert caught.value is error
+
+
+def test_an_argument_by_another_name() -> None:
+    before = "X has 2 columns, not 'X';\nX lacks:\n- X\nsee X_old"
+    with pytest.raises(InputError) as caught, renamed("X", "X_val"):
+        raise InputError(before)
+    assert str(caught.value) == "X_val has 2 columns, not 'X';\nX_val lacks:\n- X\nsee X_old"

@@ -39,6 +39,7 @@ _HOME = {
     "RuleListClassifier": "vtree.estimators.rule_list",
     "backends": "vtree.machine",
     "digest": "vtree.estimators.persistence",
+    "draw_tree": "vtree.explain.picture",
     "export_text": "vtree.explain.text",
     "kernels": "vtree_kernels",
     "load": "vtree.estimators.persistence",

@@ -59,3 +59,15 @@ def own_errors(argument: str, allowed: str = "") -> Iterator[None]:
         text = str(error) if is_named else f"{argument}: {error}"
         kind = InputTypeError if isinstance(error, TypeError) else InputError
         raise kind(f"{text.rstrip()}\n{allowed}".rstrip()) from error
+
+
+@contextmanager
+def renamed(argument: str, name: str) -> Iterator[None]:
+    """Let errors of this family that speak of `argument` say `name`, for it came by that."""
+    try:
+        yield
+    except VTreeError as error:
+        # Not in quotes and lists, where columns and labels stand.
+        word = rf"(?<![\w'\"])(?<!- ){argument}(?![\w'\"])"
+        error.args = (re.sub(word, name, str(error)), *error.args[1:])
+        raise

@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import vtree
@@ -99,3 +101,29 @@ def test_description_adds_nothing_to_a_described_tree() -> None:
     again = described(tree)
     for name in tree._fields:
         np.testing.assert_array_equal(getattr(tree, name), getattr(again, name))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        vtree.ID3Classifier(),
+        vtree.C45Classifier(),
+        vtree.CHAIDClassifier(min_samples_split=6, min_samples_leaf=3),
+    ],
+)
+def test_booleans_are_nominal(kind: Any) -> None:
+    windy = [True, True, False, False, True, None] * 5
+    y = ["a", "a", "b", "b", "a", "b"] * 5
+    tables: list[Any] = [
+        {"windy": windy},
+        pd.DataFrame({"windy": windy}),
+        pd.DataFrame({"windy": pd.array(windy, dtype="boolean")}),
+        pl.DataFrame({"windy": windy}),
+    ]
+    digests = {vtree.digest(kind.fit(table, y)) for table in tables}
+    assert len(digests) == 1
+    assert kind.schema_.levels[0].tolist() == [False, True]
+    assert "windy in {False}" in vtree.export_text(kind)
+    known = [each for each in windy if each is not None]
+    for same in (known, np.array(known), [str(each) for each in known], np.array(known) * 1.0):
+        assert kind.predict({"windy": same}).tolist() == ["a" if each else "b" for each in known]

@@ -281,7 +281,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"method": "cost_complexity", "cv": 3, **VALIDATION}, "cv and X_val both choose"),
     ({"method": "cost_complexity", "alpha": 0.1, "X": X, "y": Y}, "X, y without cv"),
     ({"method": "cost_complexity", "cv": 1, "X": X, "y": Y}, "cv"),
-    ({"method": "cost_complexity", "cv": 3, "X": X[:, :2], "y": Y}, "X has other columns"),
+    ({"method": "cost_complexity", "cv": 3, "X": X[:, :2], "y": Y}, "X and y have other columns"),
+    ({"method": "cost_complexity", "cv": 3, "X": X, "y": Y + 1}, "X and y have other .*classes"),
+    ({"method": "cost_complexity", "cv": 3, "X": X[:90], "y": Y[:90]}, "have 90 rows, not 200"),
     (
         {"method": "cost_complexity", "cv": [(np.arange(200), [])], "X": X, "y": Y},
         "leaves no rows to grow a tree on, or none to judge it by",
@@ -290,9 +292,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"method": "reduced_error", "X_val": X_VAL, "y_val": Y_VAL + 2},
         r"y_val holds the classes \[4, 3\], which training did not see; .* \[0, 1, 2\]",
     ),
-    ({"method": "reduced_error", "X_val": X_VAL[:, :3], "y_val": Y_VAL}, "X has 3 features"),
+    ({"method": "reduced_error", "X_val": X_VAL[:, :3], "y_val": Y_VAL}, "X_val has 3 features"),
     ({"method": "reduced_error", "X_val": X_VAL[:9], "y_val": Y_VAL}, "X_val and y_val"),
-    ({"method": "reduced_error", "X_val": X_VAL, "y_val": [np.nan] * 80}, "y contains NaN"),
+    ({"method": "reduced_error", "X_val": X_VAL, "y_val": [np.nan] * 80}, "y_val contains NaN"),
+    (
+        {"method": "reduced_error", **VALIDATION, "sample_weight_val": -np.ones(80)},
+        "sample_weight_val must not be negative",
+    ),
 ]
 
 
@@ -318,6 +324,8 @@ def test_only_trees_of_ours() -> None:
         vtree.prune([], method="pessimistic")
     with pytest.raises(ValueError, match="not fitted"):
         vtree.prune(vtree.DecisionTreeClassifier(), method="pessimistic")
+    with pytest.raises(InputError, match="rules come from the unpruned tree.*prune a C45Class"):
+        vtree.prune(vtree.RuleListClassifier().fit(X, Y), method="pessimistic")
 
 
 def test_columns_of_other_names() -> None:

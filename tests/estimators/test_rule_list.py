@@ -28,6 +28,13 @@ def test_text() -> None:
     ]
 
 
+def test_shown_as_rules_with_digits_enough() -> None:
+    X, y, _, _ = split_table("weather_numeric.all")
+    model = vtree.RuleListClassifier().fit(X.assign(humidity=X["humidity"] / 1e5), y)
+    assert vtree.export_text(model) == model.to_text()
+    assert model.to_text().startswith("if outlook = sunny and humidity > 0.00075 then no")
+
+
 def test_a_missing_value_meets_no_condition() -> None:
     X, y, _, _ = split_table("iris.all")
     model = vtree.RuleListClassifier().fit(X, y)

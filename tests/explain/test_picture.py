@@ -37,6 +37,14 @@ def _texts(model: Any, path: Path, monkeypatch: pytest.MonkeyPatch, **options: A
     return [text.get_text() for text in figures[0].axes[0].texts]
 
 
+def test_surrogates_stand_behind_or(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.arange(40.0)
+    table = {"own": x, "twin": -x, "like": x + x % 3, "level": np.where(x < 22, "low", "high")}
+    model = vtree.DecisionTreeClassifier(max_depth=1, surrogates=3).fit(table, x > 19)
+    box = _texts(model, tmp_path / "t.png", monkeypatch)[2]
+    assert box.splitlines()[:3] == ["own ≤ 19.5", "or twin > -19.50", "or like ≤ 20.50 …"]
+
+
 def test_leaves_stand_side_by_side_and_parents_above_them(data: tuple[Floats, Floats]) -> None:
     tree = vtree.DecisionTreeRegressor(max_depth=5).fit(*data).grown_
     layout = lay_out(tree)

@@ -78,7 +78,7 @@ class C45Classifier(InformationTree):
     max_bins : int or None
         None cuts at any value; otherwise numbers are cut at that many quantiles first.
     categorical_features : "from_dtype", None, mask, indices or names
-        Nominal columns, as in `DecisionTreeClassifier`.
+        Nominal columns, as in `DecisionTreeClassifier`; "from_dtype" takes booleans, too.
     unknown_categories : "missing" or "error"
         What a level that training did not see is at predict time.
     device, n_jobs, histogram_budget

@@ -61,7 +61,7 @@ class CHAIDClassifier(ClassifierMixin, ChaidEstimator):
     max_bins : int
         The most groups that numbers are cut into before merging.
     categorical_features : "from_dtype", None, mask, indices or names
-        Nominal columns, as in `DecisionTreeClassifier`.
+        Nominal columns, as in `DecisionTreeClassifier`; "from_dtype" takes booleans, too.
     ordinal_features : "from_dtype", None, mask, indices, names, or dict
         Columns of levels with an order. "from_dtype": ordered categories of pandas, enumerations
         of polars. Columns that are listed have the order of their sorted levels; a dict gives the

@@ -104,6 +104,7 @@ class ChaidEstimator(TreeEstimator):
             X,
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
+            nominal_booleans=True,
         )
         names = table.schema.names
         for feature, own in enumerate(table.schema.levels):

@@ -35,8 +35,8 @@ class ID3Classifier(InformationTree):
     max_depth : int or None
     class_weight : dict, "balanced" or None
     categorical_features : "from_dtype", None, mask, indices or names
-        As in `DecisionTreeClassifier`. All columns must be nominal in the end; whole numbers in a
-        plain array without column names count as levels.
+        As in `DecisionTreeClassifier`; "from_dtype" takes booleans, too. All columns must be
+        nominal in the end; whole numbers in a plain array without column names count as levels.
     unknown_categories : "missing" or "error"
         What a level that training did not see is at predict time.
     device, n_jobs, histogram_budget
@@ -106,7 +106,7 @@ class ID3Classifier(InformationTree):
         return self.max_depth
 
     def _table(self, X: Any) -> Table:
-        table = read_table(X, categorical_features=self.categorical_features)
+        table = super()._table(X)
         numeric = [feature for feature, own in enumerate(table.schema.levels) if own is None]
         if not numeric or table.schema.names is not None or self.categorical_features is None:
             return table

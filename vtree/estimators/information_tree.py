@@ -18,6 +18,7 @@ from vtree.criteria.classification import entropy, entropy_impurity
 from vtree.criteria.information import Worth, x_log_x
 from vtree.errors import InputError
 from vtree.estimators.base import Prepared, TreeEstimator, kept_rows, thread_count
+from vtree.estimators.bins import Bins as TableBins
 from vtree.estimators.devices import answer, working
 from vtree.estimators.targets import as_columns, class_codes, row_weights
 from vtree.finish import finish
@@ -27,7 +28,7 @@ from vtree.growth import Plan, Stops, grow
 from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
 from vtree.routing import Router, by_branch
 from vtree.sorted_rows import SortedRows, suits
-from vtree.tables import Schema
+from vtree.tables import Schema, Table, read_table
 from vtree.targets import Targets, class_targets, repeated
 from vtree.tree import Tree, children, depth, joined, levels, parents
 from vtree_kernels import threads
@@ -65,6 +66,12 @@ class InformationTree(ClassifierMixin, TreeEstimator):
     def _worth(self, n_features: int) -> Worth:
         """Return how attributes are compared."""
         raise NotImplementedError
+
+    def _table(self, X: Any) -> Table:
+        if isinstance(X, TableBins):
+            return super()._table(X)
+        chosen = self.categorical_features
+        return read_table(X, categorical_features=chosen, nominal_booleans=True)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         values, schema = self._read(X)

@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from vtree import arrays
+from vtree.errors import InputError
 from vtree.estimators.base import Prepared, TreeEstimator, thread_count
 from vtree.estimators.c45 import C45Classifier
 from vtree.estimators.devices import answer, working
+from vtree.explain.words import number_text
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.pruning.error_based import added_errors
 from vtree.rules import (
@@ -217,6 +219,12 @@ class RuleListClassifier(C45Classifier):
             lines.append(f"if {' and '.join(parts)} then {label} [{right:.1%}]")
         return "\n".join([*lines, f"otherwise {self.classes_[self.default_]}"])
 
+    def _follow_pruning(self) -> NoReturn:
+        raise InputError(
+            "model is a RuleListClassifier, whose rules come from the unpruned tree and are not "
+            "pruned with it; prune a C45Classifier"
+        )
+
     def _condition(self, conditions: Conditions, c: int, decimals: int) -> str:
         feature, value = int(conditions.feature[c]), float(conditions.value[c])
         names = getattr(self, "feature_names_in_", None)
@@ -226,7 +234,7 @@ class RuleListClassifier(C45Classifier):
             assert levels is not None
             return f"{name} = {levels[int(value)]}"
         sign = "<=" if conditions.kind[c] == UP_TO else ">"
-        return f"{name} {sign} {value:.{decimals}f}"
+        return f"{name} {sign} {number_text(value, decimals)}"
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         conditions, start, label, error = self.rule_list_

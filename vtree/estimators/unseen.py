@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from vtree import arrays
 from vtree.costs import cheapest_class, prior_weight
-from vtree.errors import InputError, own_errors
+from vtree.errors import InputError, own_errors, renamed
 from vtree.estimators.base import Prepared, TreeEstimator, thread_count
 from vtree.estimators.class_costs import weight_like_training
 from vtree.estimators.devices import working
@@ -46,14 +46,16 @@ class Unseen(NamedTuple):
 def read_unseen(model: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> Unseen:
     """Read validation rows; see `vtree.prune` for what may be wrong with them."""
     is_classifier = hasattr(model, "classes_")
-    columns = as_columns(y, numeric=not is_classifier)
-    with threads(thread_count(model.n_jobs)), working(model.device, X):
+    with renamed("y", "y_val"):
+        columns = as_columns(y, numeric=not is_classifier)
+    with renamed("X", "X_val"), threads(thread_count(model.n_jobs)), working(model.device, X):
         values = model._encode(X)
         row, leaf, share = model._parts(model.grown_, model.surrogates_, values)
     n_rows = int(values.shape[0])
     with own_errors("X_val and y_val"):
         check_consistent_length(np.empty(n_rows), columns)
-    weight = row_weights(sample_weight, None, columns, n_rows)
+    with renamed("sample_weight", "sample_weight_val"):
+        weight = row_weights(sample_weight, None, columns, n_rows)
     if is_classifier:
         codes = codes_of(columns, _classes(model), "y_val")
         weight = weight_like_training(model, columns, weight)
@@ -118,7 +120,7 @@ def parts_of(
     twin = copy.copy(model)
     with threads(thread_count(model.n_jobs)), working(model.device, X, release=True):
         data = twin._prepare(X, y, sample_weight)
-        _check_same_columns(model, data)
+        _check_same_table(model, twin, data)
         tests = _test_rows(cv, data, y, hasattr(model, "classes_"))
         everything = np.arange(data.values.shape[0])
         roots = [np.setdiff1d(everything, test) for test in tests]
@@ -152,16 +154,19 @@ def _weight(model: TreeEstimator, data: Prepared) -> Floats:
     return plain
 
 
-def _check_same_columns(model: TreeEstimator, data: Prepared) -> None:
+def _check_same_table(model: TreeEstimator, twin: TreeEstimator, data: Prepared) -> None:
+    """Raise InputError unless `twin` read the columns, rows and classes that `model` grew on."""
     known, given = model.schema_.levels, data.schema.levels
+    n_rows, n_given = int(model.grown_.n_rows[0]), data.values.shape[0]
+    pairs = [*zip(known, given, strict=False), *zip(_classes(model), _classes(twin), strict=False)]
     same = len(known) == len(given) and all(
-        a is b if a is None or b is None else np.array_equal(a, b)
-        for a, b in zip(known, given, strict=True)
+        a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs
     )
-    if not same:
+    if not same or n_rows != n_given:
+        other = f"{n_given:,} rows, not {n_rows:,}" if same else "other columns, levels or classes"
         raise InputError(
-            "X has other columns or categories than the table that model was fitted on; cross-"
-            "validation grows trees on that table again, so pass the same X, y and sample_weight"
+            f"X and y have {other} than the table that model was fitted on; cross-validation "
+            "grows trees on that table again, so pass the same X, y and sample_weight"
         )
 
 
@@ -188,8 +193,10 @@ def _blocks(model: TreeEstimator, tree: Tree) -> list[Floats]:
     return [whole[:, output, :count] for output, count in enumerate(counts.tolist())]
 
 
-def _classes(model: TreeEstimator) -> list[NDArray[Any]]:
-    return model.classes_ if isinstance(model.classes_, list) else [model.classes_]
+def _classes(model: Any) -> list[NDArray[Any]]:
+    """Return the classes of each output, none for real targets."""
+    classes = getattr(model, "classes_", [])
+    return classes if isinstance(classes, list) else [classes]
 
 
 def costs_of(model: TreeEstimator) -> Floats | None:

@@ -13,6 +13,7 @@ from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
 from vtree.explain.features import feature_levels, feature_name
 from vtree.explain.intervals import interval_ends
+from vtree.explain.words import surrogate_conditions
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels, one_tree
 
 # Wider pictures are cut at a lower depth: no screen shows them, and no image holds them.
@@ -22,6 +23,7 @@ _WIDTH, _HEIGHT = 1.7, 1.15  # inches that a leaf takes, and a level
 _DPI = 120
 _LONGEST = 26  # characters of a line in a box
 _LEVELS_NAMED = 3  # categories named in a box before the rest is counted
+_SURROGATES_NAMED = 2
 
 
 class Layout(NamedTuple):
@@ -37,7 +39,8 @@ def draw_tree(
     """Draw a fitted tree to a PNG file.
 
     A left branch is "yes" to the condition in the box above it; "…" stands for splits that are not
-    drawn. Which branch missing values take is not shown: `vtree.export_text` tells.
+    drawn. Behind "or" stand the first surrogates, which a row is asked where the value is missing.
+    Which branch missing values take at last is not shown: `vtree.export_text` tells.
 
     Parameters
     ----------
@@ -57,6 +60,17 @@ def draw_tree(
         `max_depth` levels have more than 64 leaves, or there is no tree of that number.
     NotAvailableError
         matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from vtree import DecisionTreeClassifier, draw_tree
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
+    >>> with TemporaryDirectory() as folder:
+    ...     draw_tree(model, Path(folder) / "iris.png")
+    2
     """
     check_is_fitted(model)
     n_trees = model.grown_.root.size
@@ -194,7 +208,11 @@ def _lines(model: Any, tree: Tree, node: int) -> list[str]:
     answer = _answer(model, tree, node)
     if tree.first_child[node] < 0:
         return [answer, rows]
-    return [_condition(model, tree, node), answer, rows]
+    instead = [f"or {text}" for text in surrogate_conditions(model, node, 2)]
+    shown = [_short(text.replace(" <= ", " ≤ "), _LONGEST) for text in instead[:_SURROGATES_NAMED]]
+    if len(instead) > len(shown):
+        shown[-1] += " …"
+    return [_condition(model, tree, node), *shown, answer, rows]
 
 
 def _condition(model: Any, tree: Tree, node: int) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError
 from vtree.explain.features import feature_levels, feature_name
 from vtree.explain.intervals import interval_ends
+from vtree.explain.words import listed, number_text, surrogate_conditions
 from vtree.tree import MULTIWAY, Tree, depth
-
-MOST_LEVELS = 8  # category names written out per branch before the rest is counted
 
 
 def export_text(
@@ -22,7 +20,8 @@ def export_text(
 ) -> str:
     """Return the splits of a fitted tree, indented, with what each leaf predicts.
 
-    Above a split by a test of significance stands its adjusted p-value.
+    Above a split by a test of significance stands its adjusted p-value. Of a list of rules the
+    rules are returned, for it answers by these.
 
     Parameters
     ----------
@@ -46,6 +45,8 @@ def export_text(
     petal length (cm) >  2.45 or missing: class 1 (50 of 100 rows)
     """
     check_is_fitted(model)
+    if hasattr(model, "rule_list_"):
+        return str(model.to_text(decimals=decimals))
     tree: Tree = model.grown_
     n_trees = tree.root.size
     if not 0 <= number < n_trees:
@@ -90,67 +91,37 @@ def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[
             (c, f"{name} is missing" if own is None else _interval(name, *own, decimals) + marks[c])
             for c, own in ends
         ]
-    marks[0] = _surrogates(model, node, decimals) + marks[0]
+    instead = surrogate_conditions(model, node, decimals)
+    if instead:
+        marks[0] = f" (missing: {', then '.join(instead)}){marks[0]}"
     if levels is None:
         threshold = tree.threshold[node]
         if np.isposinf(threshold):
             return [(0, f"{name} is present"), (1, f"{name} is missing")]
-        text = _number(threshold, decimals)
+        text = number_text(threshold, decimals)
         return [(0, f"{name} <= {text}{marks[0]}"), (1, f"{name} >  {text}{marks[1]}")]
     offset = int(tree.map_offset[node])
     child_of_level = tree.branch_map[offset + 1 : offset + 1 + levels.size]
     taken = [levels[child_of_level == child] for child in range(len(marks))]
     return [
-        (child, f"{name} in {_listed(own)}{mark}" if own.size else f"{name} is missing")
+        (child, f"{name} in {listed(own)}{mark}" if own.size else f"{name} is missing")
         for child, (own, mark) in enumerate(zip(taken, marks, strict=True))
     ]
 
 
-def _surrogates(model: Any, node: int, decimals: int) -> str:
-    """Return what sends a row to the first child where the node's own answer is missing."""
-    rules = getattr(model, "surrogates_", None)
-    if rules is None:
-        return ""
-    texts = []
-    for rule in np.flatnonzero(rules.node == node)[1:].tolist():
-        feature = int(rules.feature[rule])
-        name, levels = feature_name(model, feature), feature_levels(model, feature)
-        if levels is None:
-            sign = "<=" if rules.low_child[rule] == 0 else ">"
-            texts.append(f"{name} {sign} {_number(float(rules.threshold[rule]), decimals)}")
-        else:
-            start = int(rules.map_offset[rule]) + 1
-            own = rules.branch_map[start : start + levels.size] == 0
-            texts.append(f"{name} in {_listed(levels[own])}")
-    return f" (missing: {', then '.join(texts)})" if texts else ""
-
-
 def _interval(name: str, above: float, up_to: float, decimals: int) -> str:
     if above == -np.inf:
-        return f"{name} is present" if up_to == np.inf else f"{name} <= {_number(up_to, decimals)}"
+        return (
+            f"{name} is present" if up_to == np.inf else f"{name} <= {number_text(up_to, decimals)}"
+        )
     if up_to == np.inf:
-        return f"{name} >  {_number(above, decimals)}"
-    return f"{_number(above, decimals)} < {name} <= {_number(up_to, decimals)}"
+        return f"{name} >  {number_text(above, decimals)}"
+    return f"{number_text(above, decimals)} < {name} <= {number_text(up_to, decimals)}"
 
 
 def _name(model: Any, tree: Tree, node: int) -> str:
     """Return the name of the feature that a node splits on."""
     return feature_name(model, int(tree.feature[node]))
-
-
-def _listed(levels: NDArray[Any]) -> str:
-    shown = [str(level) for level in levels[:MOST_LEVELS]]
-    if levels.size > MOST_LEVELS:
-        shown.append(f"… {levels.size - MOST_LEVELS} more")
-    return "{" + ", ".join(shown) + "}"
-
-
-def _number(value: float, decimals: int) -> str:
-    """Write a number with `decimals`, or with significant digits where those would hide it."""
-    text = f"{value:.{decimals}f}"
-    if value != 0.0 and abs(value) < 0.5 * 10.0**-decimals or abs(value) >= 1e15:
-        return f"{value:.{max(1, decimals)}g}"
-    return text
 
 
 def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
@@ -160,7 +131,7 @@ def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
     value = tree.value[node]
     rows = "row" if n_rows == 1 else "rows"
     if classes is None or hasattr(model, "start_"):  # boosting adds up scores
-        numbers = ", ".join(_number(float(each), decimals) for each in value)
+        numbers = ", ".join(number_text(float(each), decimals) for each in value)
         return f"{numbers} ({n_rows} {rows})"
     if isinstance(classes, list):
         shares = value.reshape(len(classes), -1)

@@ -34,6 +34,7 @@ class Column(NamedTuple):
     numbers: NDArray[Any] | None  # (N,) bool, integer or float; NaN = missing
     labels: list[Any] | None  # (N,) hashable; missing in any spelling
     order: tuple[Any, ...] | None = None  # all levels, lowest first, if the type says an order
+    is_boolean: bool = False  # whether the numbers are truth values
 
 
 class Columns(NamedTuple):
@@ -113,6 +114,8 @@ def labels_of(column: Column) -> list[Any]:
     if column.labels is not None:
         return column.labels
     labels: list[Any] = np.asarray(column.numbers).tolist()
+    if column.is_boolean and np.asarray(column.numbers).dtype != np.bool_:  # some are missing
+        return [label if is_missing(label) else bool(label) for label in labels]
     return labels
 
 
@@ -146,7 +149,7 @@ def _open_mapping(X: Mapping[Any, Any]) -> Columns:
 
 def _read_sequence(column: Any, where: str) -> Column:
     if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biuf":
-        return Column(where, column, None)
+        return Column(where, column, None, is_boolean=column.dtype == np.bool_)
     return _column_of(list(column), where)
 
 
@@ -173,7 +176,7 @@ def _read_series(series: nw.Series[Any], where: str) -> Column:
         numbers = series.to_numpy()
         if numbers.dtype == object:  # decimals, and booleans with a missing one
             return _column_of(numbers.tolist(), where)
-        return Column(where, numbers, None)
+        return Column(where, numbers, None, is_boolean=dtype == nw.Boolean)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         # narwhals calls pandas' ordered categories an enumeration, too.
         order = tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
@@ -205,8 +208,9 @@ def _column_of(values: list[Any], where: str) -> Column:
         _check_is_number(kind, where)
     if present != kinds:
         values = [np.nan if is_missing(value) else value for value in values]
+    is_boolean = bool(present) and present <= {bool, np.bool_}
     try:
-        return Column(where, np.array(values, dtype=np.float64), None)
+        return Column(where, np.array(values, dtype=np.float64), None, is_boolean=is_boolean)
     except OverflowError as error:
         raise InputError(f"X: {where} holds an integer beyond what float64 can hold.") from error
 

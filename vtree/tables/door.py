@@ -47,7 +47,11 @@ class Table(NamedTuple):
 
 
 def read_table(
-    X: Any, *, categorical_features: Any = "from_dtype", ordinal_features: Any = None
+    X: Any,
+    *,
+    categorical_features: Any = "from_dtype",
+    ordinal_features: Any = None,
+    nominal_booleans: bool = False,
 ) -> Table:
     """Read a training table and learn its schema.
 
@@ -66,6 +70,8 @@ def read_table(
         None: none. "from_dtype": those of ordered categories and enumerations. A sequence: their
         sorted labels are the order. A mapping from columns to their levels, lowest first; the
         levels of a matrix's column must be ascending numbers.
+    nominal_booleans : bool
+        Whether "from_dtype" takes truth values for categories, False and True, or for numbers.
 
     Returns
     -------
@@ -96,7 +102,7 @@ def read_table(
     table = _open(X)
     if isinstance(table, Columns):
         ordinals = ordinal_columns(ordinal_features, table.shape[1], table.names)
-        return _read_columns(table, categorical_features, ordinals)
+        return _read_columns(table, categorical_features, ordinals, nominal_booleans)
     ordinals = ordinal_columns(ordinal_features, table.shape[1], None)
     return _read_matrix(table, categorical_features, ordinals)
 
@@ -195,7 +201,9 @@ def _check_ascending(order: list[Any], where: str) -> None:
         )
 
 
-def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals) -> Table:
+def _read_columns(
+    table: Columns, categorical_features: Any, ordinals: Ordinals, nominal_booleans: bool
+) -> Table:
     width = table.shape[1]
     chosen = chosen_columns(categorical_features, width, table.names, "categorical_features")
     if chosen is None and not table.is_typed:
@@ -205,9 +213,10 @@ def _read_columns(table: Columns, categorical_features: Any, ordinals: Ordinals)
     all_levels: list[NDArray[Any] | None] = []
     for place, column in enumerate(table.read):
         levels = None
-        told = column.order is not None
-        ordinal[place] = told if ordinals.chosen is None else ordinals.chosen[place]
-        categorical = column.labels is not None if chosen is None else chosen[place]
+        ordered = column.order is not None
+        ordinal[place] = ordered if ordinals.chosen is None else ordinals.chosen[place]
+        told = column.labels is not None or (nominal_booleans and column.is_boolean)
+        categorical = told if chosen is None else chosen[place]
         if categorical or ordinal[place]:
             labels = labels_of(column)
             levels = levels_of_labels(labels, column.where)

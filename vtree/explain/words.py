@@ -1,0 +1,58 @@
+"""Numbers, levels and surrogates in words, for texts and pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.explain.features import feature_levels, feature_name
+
+MOST_LEVELS = 8  # category names written out per branch before the rest is counted
+
+
+def number_text(value: float, decimals: int) -> str:
+    """Write a number with `decimals`, or with significant digits where those would hide it.
+
+    >>> number_text(2.4512, 2), number_text(0.0004321, 2)
+    ('2.45', '0.00043')
+    """
+    text = f"{value:.{decimals}f}"
+    if value != 0.0 and abs(value) < 0.5 * 10.0**-decimals or abs(value) >= 1e15:
+        return f"{value:.{max(1, decimals)}g}"
+    return text
+
+
+def listed(levels: NDArray[Any]) -> str:
+    """Write some levels in braces, and how many more there are.
+
+    >>> listed(np.array(["red", "blue"]))
+    '{red, blue}'
+    """
+    shown = [str(level) for level in levels[:MOST_LEVELS]]
+    if levels.size > MOST_LEVELS:
+        shown.append(f"… {levels.size - MOST_LEVELS} more")
+    return "{" + ", ".join(shown) + "}"
+
+
+def surrogate_conditions(model: Any, node: int, decimals: int) -> list[str]:
+    """Return what sends a row to the first child where the node's own answer is missing.
+
+    In the order in which they are asked; none for a model without surrogates.
+    """
+    rules = getattr(model, "surrogates_", None)
+    if rules is None:
+        return []
+    texts = []
+    for rule in np.flatnonzero(rules.node == node)[1:].tolist():
+        feature = int(rules.feature[rule])
+        name, levels = feature_name(model, feature), feature_levels(model, feature)
+        if levels is None:
+            sign = "<=" if rules.low_child[rule] == 0 else ">"
+            texts.append(f"{name} {sign} {number_text(float(rules.threshold[rule]), decimals)}")
+        else:
+            start = int(rules.map_offset[rule]) + 1
+            own = rules.branch_map[start : start + levels.size] == 0
+            texts.append(f"{name} in {listed(levels[own])}")
+    return texts
