@@ -39,10 +39,12 @@ def _sent(
     cut = n_rows // 3
     nodes = np.array([0, cut]), np.array([cut, n_rows])
     own = np.ones(n_rows, dtype=np.int64) if weight is None else weight
+    counts = None if weight is None else np.minimum(weight, 2)
     parts = [slice(0, cut), slice(cut, n_rows)]
-    rows = [[(child[part] == side).sum() for side in (0, 1)] for part in parts]
+    each = np.minimum(own, 2)
+    rows = [[each[part][child[part] == side].sum() for side in (0, 1)] for part in parts]
     weights = [[own[part][child[part] == side].sum() for side in (0, 1)] for part in parts]
-    sent = Sent(order, *nodes, child, weight, np.array(rows), np.array(weights))
+    sent = Sent(order, *nodes, child, weight, counts, np.array(rows), np.array(weights))
     return sent, np.array([0, 4])
 
 
@@ -55,7 +57,7 @@ def _numeric(x: Any, child: Any, weight: Any, reversed_tie: bool) -> tuple[float
     for low, high in zip(values[:-1], values[1:], strict=True):
         cut = low / 2 + high / 2
         below = x <= cut
-        if min((both & below).sum(), (both & ~below).sum()) < 2:
+        if min(weight[both & below].sum(), weight[both & ~below].sum()) < 2:
             continue
         for low_child in [1, 0] if reversed_tie else [0, 1]:
             right = np.where(below, low_child, 1 - low_child) == child
@@ -73,7 +75,7 @@ def _levels(x: Any, child: Any, weight: Any, n: int, reversed_tie: bool) -> tupl
         own = [both & (x == level) & (child == side) for side in (0, 1)]
         heavy = [weight[each].sum() for each in own]
         way = usual if heavy[0] == heavy[1] else int(np.argmax(heavy))
-        count = int(own[0].sum() + own[1].sum())
+        count = int(heavy[0] + heavy[1])
         ways.append(way if count else NO_WAY)
         rows[way] += count
         agrees += max(heavy)

@@ -1,8 +1,11 @@
 """The router: rows by children, statistics of what was sent, many trees at once."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import vtree
 from tests.surrogates.tables import gappy
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.finish import finish
@@ -89,3 +92,28 @@ def test_trees_that_share_rows_grow_as_if_alone() -> None:
         alone, its_rules = grown_by_surrogates(3, to_larger=True, roots=[root])
         assert fingerprint(tree._replace(gain=alone.gain)) == fingerprint(alone)
         assert rules_fingerprint(follow(rules, one, tree)) == rules_fingerprint(its_rules)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_weights_are_copies(seed: int) -> None:
+    """A row of weight three may be all that a surrogate sends one way, as three rows may."""
+    table = gappy(60, seed)
+    draw = np.random.default_rng(seed)
+    weight = draw.integers(1, 4, 60)
+    kind = [vtree.DecisionTreeClassifier, vtree.DecisionTreeRegressor][seed % 2]
+    settings: dict[str, Any] = {"surrogates": 4, "use_surrogates": seed % 3}
+    mask = table.bins.is_categorical
+    model = kind(categorical_features=mask, **settings).fit(table.X, table.y, weight)
+    rows = np.repeat(np.arange(60), weight)
+    copies = kind(categorical_features=mask, **settings).fit(table.X[rows], table.y[rows])
+    for own, theirs in zip(model.surrogates_, copies.surrogates_, strict=True):
+        np.testing.assert_array_equal(own, theirs)
+    np.testing.assert_array_equal(model.grown_.value, copies.grown_.value)
+
+
+def test_two_light_rows_are_two() -> None:
+    """Weights that add up to one do not make surrogates harder to find."""
+    table = gappy(60, 3)
+    plain = vtree.DecisionTreeClassifier(surrogates=4).fit(table.X, table.y)
+    light = vtree.DecisionTreeClassifier(surrogates=4).fit(table.X, table.y, np.full(60, 1 / 64))
+    assert rules_fingerprint(plain.surrogates_) == rules_fingerprint(light.surrogates_)

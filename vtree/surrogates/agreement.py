@@ -40,14 +40,15 @@ class Sent(NamedTuple):
     stop: Integers
     child: NDArray[np.int32]  # (N,) by row: 0, 1, or 2 where it is not known
     weight: Integers | None  # (N,)
-    n_rows: Integers  # (L, 2) that go either way
+    counts: Integers | None  # (N,) 2 of a row that weighs as much as two, otherwise 1
+    n_rows: Integers  # (L, 2) that go either way, counted so
     weights: Integers  # (L, 2) of these
 
     def total(self) -> Integers:
         """Return the statistics of the nodes, (L, 4)."""
         known = self.n_rows.sum(axis=1)
         n_rows = self.stop - self.start
-        last = n_rows - known if self.weight is None else known
+        last = n_rows - known if self.counts is None else known
         return np.stack([n_rows, *self.weights.T, last], axis=1)
 
 
@@ -72,7 +73,10 @@ def agreement(left: Any, right: Any, layout: Any) -> Any:
 
 
 def weighed_agreement(left: Any, right: Any, layout: Any) -> Any:
-    """Return the weight of these rows; here the last plane counts the rows with a child."""
+    """Return the weight of these rows; here the last plane counts the rows with a child.
+
+    A row that weighs as much as two counts as two of them.
+    """
     straight = left[layout.first] + right[layout.first + 1]
     crossed = left[layout.first + 1] + right[layout.first]
     left_rows, right_rows = left[layout.first + 2], right[layout.first + 2]
@@ -116,12 +120,13 @@ def _histogram(group: Group, sent: Sent, some: slice) -> Array:
     example = sent.order
     start, stop = sent.start[some], sent.stop[some]
     none = np.zeros((sent.child.size, 0), dtype=np.int64)
-    if sent.weight is None:
+    if sent.weight is None or sent.counts is None:
         label, sums = sent.child[:, None], none
     else:
         to = sent.child[:, None] == np.array([0, 1])
         label = none.astype(np.int32)
-        sums = np.concatenate([to * sent.weight[:, None], to.any(axis=1, keepdims=True)], axis=1)
+        counted = to.any(axis=1) * sent.counts
+        sums = np.concatenate([to * sent.weight[:, None], counted[:, None]], axis=1)
     return histogram(
         group.codes,
         example,

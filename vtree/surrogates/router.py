@@ -90,17 +90,7 @@ class SurrogateRouter:
         grown.missing_child[nodes] = larger if self.to_larger else -1
         rules = own
         if self.count:
-            by_row = np.full(data.bins.n_rows, 2, dtype=np.int32)
-            by_row[rows] = np.where(way < 0, 2, way)
-            sent = Sent(
-                data.order,
-                grown.start[nodes],
-                grown.stop[nodes],
-                by_row,
-                data.targets.weight,
-                known[:, :, 0],
-                sides,
-            )
+            sent = _sent(grown, nodes, node, rows, way, known, data)
             means = _means(known, data.targets)
             ties = means[:, 0] < means[:, 1]  # low values to the side of the larger mean (rpart)
             found = find_surrogates(
@@ -114,6 +104,38 @@ class SurrogateRouter:
         lost = np.flatnonzero(way < 0)
         way[lost] = grown.missing_child[nodes][node[lost]]
         return way
+
+
+def _sent(
+    grown: Grown,
+    nodes: Integers,
+    node: Integers,
+    rows: Integers,
+    way: NDArray[np.int8],
+    known: Integers,
+    data: Data,
+) -> Sent:
+    """Return the rows of `nodes` and where these send them; known (L, 2, S): of both sides."""
+    targets = data.targets
+    by_row = np.full(data.bins.n_rows, 2, dtype=np.int32)
+    by_row[rows] = np.where(way < 0, 2, way)
+    counts, n_rows = None, known[:, :, 0]
+    if targets.weight is not None:
+        # So that a row of weight three is as good as three rows.
+        counts = 1 + (targets.weight * targets.weight_unit >= 2.0).astype(np.int64)
+        told = np.flatnonzero(way >= 0)
+        key = node[told] * 2 + way[told]
+        n_rows = np.bincount(key, counts[rows[told]], 2 * nodes.size).reshape(-1, 2)
+    return Sent(
+        data.order,
+        grown.start[nodes],
+        grown.stop[nodes],
+        by_row,
+        targets.weight,
+        counts,
+        n_rows.astype(np.int64),
+        known[:, :, targets.layout.weight],
+    )
 
 
 def side_totals(
