@@ -5,9 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from vtree.chaid import merging
-from vtree.chaid.association import pearson
+from vtree.chaid.association import f_test, pearson
 from vtree.chaid.merging import (
-    Groups,
     Problems,
     Rules,
     absorb_small,
@@ -15,6 +14,7 @@ from vtree.chaid.merging import (
     place_missing,
     pooled,
 )
+from vtree_kernels.merging import Groups, reference
 
 RULES = Rules(math.log(0.05))
 
@@ -90,9 +90,9 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stats = random.integers(1, 40, (6, 9, 3)).astype(float)
     ordinal = np.array([False, True] * 3)
     problems = Problems(stats, np.full(6, 9), ordinal, ordinal, np.zeros(6))
-    whole = merge_levels(problems, pearson(1.0), RULES)
-    monkeypatch.setattr(merging, "_CELLS", 1)
-    for one, other in zip(whole, merge_levels(problems, pearson(1.0), RULES), strict=True):
+    whole = merge_levels(problems, f_test(1.0), RULES)
+    monkeypatch.setattr(reference, "CELLS", 1)
+    for one, other in zip(whole, merge_levels(problems, f_test(1.0), RULES), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import (
-    Groups,
     Problems,
     Rules,
     absorb_small,
@@ -19,6 +18,7 @@ from vtree.chaid.merging import (
     pooled,
 )
 from vtree.chaid.multipliers import FLOATING, NOMINAL, ORDINAL, log_multiplier
+from vtree_kernels.merging import Groups
 
 Floats = NDArray[np.float64]
 

@@ -31,12 +31,16 @@ class AssociationTest(NamedTuple):
     size(stats (..., T)) -> (...) weight of each group.
     rates(stats (G, T)) -> (G, C) what groups are ordered by where not all subsets can be tried:
         shares of the classes, or means.
+    formula, unit: what log_p works out, by name, and the weight that one integer stands for.
     """
 
     log_p: Callable[[Floats, Mask], Floats]
     pool: Callable[[Floats, Mask], Floats]
     size: Callable[[Floats], Floats]
     rates: Callable[[Floats], Floats]
+    formula: str
+    unit: float
+    adds: bool = True  # whether `pool` adds up and nothing else, whole numbers
 
 
 def pearson(unit: float) -> AssociationTest:
@@ -47,19 +51,20 @@ def pearson(unit: float) -> AssociationTest:
     >>> f"{p[0]:.6e}"
     '1.282678e-29'
     """
-    return AssociationTest(partial(_log_p_of_table, _pearson, unit), _sums, _total, _shares)
+    log_p = partial(_log_p_of_table, _pearson, unit)
+    return AssociationTest(log_p, _sums, _total, _shares, "pearson", unit)
 
 
 def likelihood_ratio(unit: float) -> AssociationTest:
     """Return the likelihood-ratio test, G² = 2 Σ n log(n/e)."""
-    return AssociationTest(
-        partial(_log_p_of_table, _likelihood_ratio, unit), _sums, _total, _shares
-    )
+    log_p = partial(_log_p_of_table, _likelihood_ratio, unit)
+    return AssociationTest(log_p, _sums, _total, _shares, "likelihood_ratio", unit)
 
 
 def f_test(unit: float) -> AssociationTest:
     """Return the test of equal means, F = (between / (g − 1)) / (within / (n − g))."""
-    return AssociationTest(partial(_log_p_of_means, unit), _pooled_moments, _weight, _means)
+    log_p = partial(_log_p_of_means, unit)
+    return AssociationTest(log_p, _pooled_moments, _weight, _means, "f", unit, adds=False)
 
 
 def _sum(values: Floats, axis: int) -> Floats:

@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from vtree_kernels.elementary.reference import LN2_HIGH, LN2_LOW, SQRT2, log_mantissa
+from vtree_kernels.merging.reference import ENOUGH, SMALL, STEPS, TINY
 
 Floats = NDArray[np.float64]
-
-_TINY = 1e-290  # below, tails lose digits and then vanish
-_STEPS = 400  # far more than any fraction took: at most 60 over df up to 1e5 and F up to 1e6
-_ENOUGH = 1e-15
-_SMALL = 1e-300  # stands for a zero that Lentz's method would divide by
 
 # terms(step) → (numerator, denominator) of a continued fraction, step = 1, 2, …
 _Terms = Callable[[int], tuple[Floats, Floats]]
@@ -41,7 +37,7 @@ def log_chi_square_tail(x: Floats, df: Floats) -> Floats:
     tail[other] = special.chdtrc(df[other], x[other])
     result = _log_of(tail)
     result[two] = -x[two] / 2.0
-    tiny = np.flatnonzero((tail < _TINY) & np.isfinite(x))
+    tiny = np.flatnonzero((tail < TINY) & np.isfinite(x))
     if not tiny.size:
         return result
     a, half = df[tiny] / 2.0, x[tiny] / 2.0
@@ -59,7 +55,7 @@ def log_f_tail(x: Floats, df_between: Floats, df_within: Floats) -> Floats:
     """
     tail = special.fdtrc(df_between, df_within, x)
     result = _log_of(tail)
-    tiny = np.flatnonzero((tail < _TINY) & np.isfinite(x))
+    tiny = np.flatnonzero((tail < TINY) & np.isfinite(x))
     if not tiny.size:
         return result
     a, b = df_within[tiny] / 2.0, df_between[tiny] / 2.0
@@ -95,16 +91,21 @@ def _beta_term(step: int, a: Floats, b: Floats, z: Floats) -> Floats:
 
 
 def _fraction(first: Floats, terms: _Terms) -> Floats:
-    """Return first + n_1/(d_1 + n_2/(d_2 + …)) by the modified method of Lentz."""
+    """Return first + n_1/(d_1 + n_2/(d_2 + …)) by the modified method of Lentz.
+
+    Each fraction ends where it has converged, so that its bits do not depend on the others.
+    """
     value, above, below = first.copy(), first.copy(), np.zeros(first.size)
-    for step in range(1, _STEPS):
+    ended = np.zeros(first.size, dtype=np.bool_)
+    for step in range(1, STEPS):
         numerator, denominator = terms(step)
         below = denominator + numerator * below
         above = denominator + numerator / above
-        below = 1.0 / np.where(below == 0.0, _SMALL, below)
-        above = np.where(above == 0.0, _SMALL, above)
+        below = 1.0 / np.where(below == 0.0, SMALL, below)
+        above = np.where(above == 0.0, SMALL, above)
         change = above * below
-        value = value * change
-        if (np.abs(change - 1.0) < _ENOUGH).all():
+        value = np.where(ended, value, value * change)
+        ended |= np.abs(change - 1.0) < ENOUGH
+        if ended.all():
             break
     return value

@@ -1,0 +1,29 @@
+"""Functions of scipy.special in compiled code have the bits of those for arrays."""
+
+from typing import Any
+
+import numba
+import numpy as np
+from scipy import special
+
+from tests.bits import assert_same_bits
+from vtree_kernels._special import Addresses, addresses, value_of, value_of_two
+
+
+@numba.njit
+def _values(own, x, df, found):  # type: ignore[no-untyped-def]
+    for i in range(x.size):
+        found[0, i] = value_of(own.erfc, x[i])
+        found[1, i] = value_of_two(own.chdtrc, df[i], x[i])
+        found[2, i] = value_of(own.gammaln, df[i])
+
+
+def test_the_bits_of_scipy() -> None:
+    random = np.random.default_rng(0)
+    x = np.append(np.abs(random.standard_cauchy(20_000)) * 10.0, [0.0, 1e-300, 1e300, np.inf])
+    df = random.integers(1, 300, x.size) / 2.0
+    found: Any = np.empty((3, x.size))
+    _values(addresses(), x, df, found)
+    expected = special.erfc(x), special.chdtrc(df, x), special.gammaln(df)
+    for name, own, theirs in zip(Addresses._fields, found, expected, strict=True):
+        assert_same_bits(own, theirs, name)
