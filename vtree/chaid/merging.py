@@ -113,8 +113,8 @@ def pooled(problems: Problems, groups: Groups, test: AssociationTest) -> Floats:
     stats = np.zeros_like(problems.stats)
     if test.adds:
         every = np.arange(len(stats))[:, None]
-        own = groups.alive[every, groups.label]
-        np.add.at(stats, (every, groups.label), np.where(own[..., None], problems.stats, 0.0))
+        taken = groups.alive[every, groups.label][..., None]
+        np.add.at(stats, (every, groups.label), np.where(taken, problems.stats, 0.0))
         return stats
     for group in range(stats.shape[1]):
         own = np.flatnonzero(groups.alive[:, group])

@@ -71,7 +71,8 @@ def _half_of_ratio(count, expected, whole):  # type: ignore[no-untyped-def]
 def _share(count: float, expected: float, whole: float, by_ratio: bool) -> float:
     """Return what one cell adds to the statistic, for G² half of it."""
     if by_ratio:
-        return _half_of_ratio(count, expected, whole)
+        half: float = _half_of_ratio(count, expected, whole)
+        return half
     deviation = count * whole - expected
     return deviation * deviation / ((expected if expected > 0.0 else 1.0) * whole)
 
@@ -80,7 +81,8 @@ def _share(count: float, expected: float, whole: float, by_ratio: bool) -> float
 def _tail(total: float, some_rows: int, some_columns: int, test: Any) -> float:
     by_ratio, unit, special = test
     value = max(2.0 * total, 0.0) if by_ratio else total
-    return _log_tail(value * unit, (some_rows - 1.0) * (some_columns - 1.0), special)
+    found: float = _log_tail(value * unit, (some_rows - 1.0) * (some_columns - 1.0), special)
+    return found
 
 
 @numba.njit(**_INNER)
