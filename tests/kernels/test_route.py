@@ -49,6 +49,7 @@ class Case:
 CASES = {
     "all kinds": Case(),
     "thresholds": Case(kinds=(0,)),
+    "missing values apart": Case(kinds=(0, 2), n_children=3),
     "multiway": Case(kinds=(2,), n_children=5),
     "many children": Case(kinds=(2,), n_children=256, n_codes=700),
     "children of 16 bits": Case(kinds=(0, 2), n_children=600, n_codes=700),

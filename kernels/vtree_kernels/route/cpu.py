@@ -32,6 +32,17 @@ def _by_threshold(child, counts, rows, begin, end, codes, step, at, cut, missing
 
 
 @numba.njit(cache=True, nogil=True)
+def _by_threshold_apart(child, counts, rows, begin, end, codes, step, at, cut, missing):  # type: ignore[no-untyped-def]
+    """Do it where rows without a value go to neither side."""
+    counts[:] = 0
+    for position in range(begin, end):
+        code = np.int64(codes[np.intp(rows[position]) * step + at])
+        to = missing if code == 0 else np.int64(code > cut)
+        child[position] = to
+        counts[to] += 1
+
+
+@numba.njit(cache=True, nogil=True)
 def _by_table(child, counts, rows, begin, end, codes, step, at, table, missing):  # type: ignore[no-untyped-def]
     """Write the child of each row of a node whose codes have one each."""
     counts[:] = 0
@@ -73,7 +84,9 @@ def _decide(  # type: ignore[no-untyped-def]
         node, begin, end = tasks[t, 0], tasks[t, 1], tasks[t, 2]
         given = (child, own, rows, begin, end, codes, step, at[node])
         missing = np.int64(absent[node])
-        if kind[node] == 0:
+        if kind[node] == 0 and missing > 1:
+            _by_threshold_apart(*given, np.int64(bin[node]), missing)
+        elif kind[node] == 0:
             _by_threshold(*given, np.int64(bin[node]), missing)
         else:
             _by_table(*given, table[offset[node] :], missing)
