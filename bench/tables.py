@@ -86,7 +86,7 @@ def flights_with_gaps() -> Task:
     return Task(frame, late.astype(np.int64), "two")
 
 
-def _made(kind: str, rows: int = 20_000) -> Task:
+def _made(kind: str, rows: int = 100_000) -> Task:
     draw = np.random.default_rng(28)
     X = draw.normal(size=(rows, 28))
     score = X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + np.abs(X[:, 3]) + X[:, 4:10].sum(axis=1) / 3

@@ -9,7 +9,8 @@ from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.criteria.contract import gain_of
 from vtree import subsets
-from vtree.subsets import subset_splits
+from vtree.criteria.newton import newton
+from vtree.subsets import subset_splits, weighty_splits
 from vtree_kernels.scan import Layout, Limits
 
 Integers = NDArray[np.int64]
@@ -130,3 +131,21 @@ def test_one_level_can_only_be_parted_from_missing_values() -> None:
         assert goes_left[0, 0].tolist() == [-1, 1]
         assert not best.missing_left[0, 0]
         assert best.gain[1, 0] == -np.inf
+
+
+def test_light_levels_stand_between_those_below_and_those_above_zero(xp: Namespace) -> None:
+    # Counts and sums of levels 1 … 7; the node has no row of level 5.
+    counts, sums = [0, 8, 2, 9, 2, 0, 9, 7], [0, -40, -60, -9, 80, 0, 18, 70]
+    hist = np.stack([counts, sums], axis=1)[None, None].astype(np.int64)
+    layout = Layout(0, 1, 1, 1, 1, 0.0, 1.0, (1.0, 0.0), 0, 1.0, 0.0)
+    given = (hist.sum(axis=(1, 2)), Limits(min_weight=3.0), newton, layout)
+    best, goes_left = weighty_splits(xp.asarray(hist), *given)
+    # In order 1, 3 | 2, 4, 5 | 6, 7: without the middle, 2 and 4 would be the first and the last.
+    total, order = hist.sum(axis=(0, 1, 2)), [1, 3, 2, 4, 5, 6]
+    lefts = [hist[0, 0, order[:cut]].sum(axis=0) for cut in range(1, 7)]
+    gains = [float(newton(left, total - left, layout)) for left in lefts]
+    assert best.gain[0, 0] == max(gains) == gains[2]
+    assert goes_left[0, 0].tolist() == [-1, 1, 1, 1, 0, 0, 0, 0]
+    by_mean, left = subset_splits(xp.asarray(hist), *given)
+    assert by_mean.gain[0, 0] > best.gain[0, 0]
+    assert left[0, 0].tolist() == [-1, 1, 1, 1, 0, -1, 1, 0]  # by their means alone

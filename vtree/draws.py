@@ -19,6 +19,8 @@ Words = NDArray[np.uint64]
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
 PERMUTATION, BOOTSTRAP, SCORE, SHUFFLE = 7, 8, 9, 10
 
+_EVEN_BYTES, _EACH_PAIR = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0001000100010001)
+
 
 def mix(*words: Any) -> Words:
     """Hash words (integers or uint64 arrays that broadcast together) into uint64.
@@ -56,9 +58,8 @@ def nearly_normal(*words: Any) -> NDArray[np.float64]:
     which logarithms and cosines are not, and no tail that an infinity could come from.
     """
     drawn = np.atleast_1d(mix(*words))
-    total = np.zeros(drawn.shape, dtype=np.uint64)
-    for byte in range(8):
-        total += (drawn >> np.uint64(8 * byte)) & np.uint64(255)
+    pairs = (drawn & _EVEN_BYTES) + ((drawn >> np.uint64(8)) & _EVEN_BYTES)
+    total = (pairs * _EACH_PAIR) >> np.uint64(48)  # the uppermost holds the sum of all four
     variance = 8 * (256.0**2 - 1.0) / 12.0
     numbers: NDArray[np.float64] = (total.astype(np.float64) - 8 * 127.5) / np.sqrt(variance)
     return numbers

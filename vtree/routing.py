@@ -68,7 +68,10 @@ def by_value(
 def _by_code(
     group: Group, grown: Grown, chosen: Integers, branch_map: NDArray[Any], order: Array
 ) -> Array:
-    own = chosen[np.isin(grown.feature[chosen], group.features)]
+    feature = grown.feature[chosen]
+    column = np.minimum(np.searchsorted(group.features, feature), group.features.size - 1)
+    inside = group.features[column] == feature
+    own = chosen[inside]
     if own.size == 0:
         return order
     return route(
@@ -76,7 +79,7 @@ def _by_code(
         grown.start[own],
         grown.stop[own],
         group.codes if group.by_column is None else group.by_column,
-        np.searchsorted(group.features, grown.feature[own]),
+        column[inside],
         grown.kind[own],
         grown.bin[own],
         grown.missing_child[own],

@@ -60,6 +60,41 @@ def subset_splits(
     missing ones and count as missing.
     """
     hist = without_rare_levels(hist, min_level_rows)
+    scan_in_order = _scan_of(hist, total, limits, gain, layout)
+    classes = layout.classes * layout.outputs
+    if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
+        if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
+            return _all_subsets(hist, total, limits, gain, layout)
+        planes = list(range(layout.first, layout.first + classes))
+    else:
+        planes = [layout.ordered + o for o in range(layout.outputs)]
+    return best_prefixes(hist, layout, planes, scan_in_order)
+
+
+def weighty_splits(
+    hist: Array,
+    total: NDArray[np.int64],
+    limits: Limits,
+    gain: Gain,
+    layout: Layout,
+    min_level_rows: int = 1,
+    n_levels: NDArray[np.int64] | None = None,
+) -> tuple[Best, NDArray[np.int8]]:
+    """Return the best prefix of the levels sorted by their answer, as XGBoost does.
+
+    A level lighter than limits.min_weight could be no leaf and answers 0, as one without rows does:
+    such levels stand between those that answer less and those that answer more, and go with either
+    side. Otherwise as `subset_splits`, for one target.
+    """
+    hist = without_rare_levels(hist, min_level_rows)
+    scan_in_order = _scan_of(hist, total, limits, gain, layout)
+    return _prefixes(hist, layout, layout.ordered, scan_in_order, limits.min_weight)
+
+
+def _scan_of(
+    hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
+) -> Callable[[Array], Best]:
+    """Return what scans levels in an order (L, G, B)."""
 
     def scan_in_order(order: Array) -> Best:
         free = np.full(hist.shape[0], np.inf)
@@ -75,14 +110,7 @@ def subset_splits(
             layout,
         )
 
-    classes = layout.classes * layout.outputs
-    if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
-        if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
-            return _all_subsets(hist, total, limits, gain, layout)
-        planes = list(range(layout.first, layout.first + classes))
-    else:
-        planes = [layout.ordered + o for o in range(layout.outputs)]
-    return best_prefixes(hist, layout, planes, scan_in_order)
+    return scan_in_order
 
 
 def best_prefixes(
@@ -120,9 +148,17 @@ def without_rare_levels(hist: Array, min_level_rows: int) -> Array:
 
 
 def _prefixes(
-    hist: Array, layout: Layout, plane: int, scan_in_order: Callable[[Array], Best]
+    hist: Array,
+    layout: Layout,
+    plane: int,
+    scan_in_order: Callable[[Array], Best],
+    least: float | None = None,
 ) -> tuple[Best, NDArray[np.int8]]:
-    """Scan the levels in the order of what `plane` answers; absent levels come last."""
+    """Scan the levels in the order of what `plane` answers.
+
+    Absent levels come last and go where missing ones go; or, with `least`, they answer 0, and with
+    them all levels of less weight.
+    """
     xp = arrays.namespace(hist)
     counts, weight = hist[..., 0], xp.astype(hist[..., layout.weight], xp.float64)
     present = counts > 0
@@ -130,13 +166,17 @@ def _prefixes(
     kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
     mean = kept / xp.where(present, weight + layout.shrink, 1.0)
     code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
-    key = xp.where(present, mean, float("inf"))
+    if least is None:
+        key = xp.where(present, mean, float("inf"))
+    else:
+        key = xp.where(present & (weight >= least), mean, 0.0)
     key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front
     order = xp.argsort(key, axis=2, stable=True)  # (L, G, B)
     best = Best(*(arrays.to_numpy(field) for field in scan_in_order(order)))
     rank = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")  # place of each code
     goes_left = np.where(rank <= best.bin[..., None], 1, 0)
-    return best, _with_absent(goes_left, arrays.to_numpy(present))
+    known = arrays.to_numpy(present) if least is None else np.ones(goes_left.shape, dtype=np.bool_)
+    return best, _with_absent(goes_left, known)
 
 
 def _with_absent(goes_left: NDArray[np.int64], present: NDArray[np.bool_]) -> NDArray[np.int8]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,35 +34,72 @@ def thresholds(
     otherwise it is the edge in the middle of the gap, for only edges divide codes and raw values
     alike. Without a following code, all values go left and only missing ones right.
     """
-    bin = bin.copy()
-    threshold = np.zeros(feature.size)
-    for f, own in _by_feature(feature, bins.n_bins.size):
-        own = own[bin[own] > 0]
-        if bins.is_categorical[f] or own.size == 0:
-            continue
-        last = following[own] == 0
-        values = bins.distinct[f]
-        behind = np.where(last, bin[own], following[own])
-        if drawn is not None:
-            cut = drawn[own]
-            ranged = values is None  # the code of the bin with the cut in it
-            edges: Any = bins.edges[f] if ranged else values
-            code = np.searchsorted(edges, cut, side="left" if ranged else "right") + ranged
-        elif values is None:
-            code = (bin[own] + behind - 1 + last) // 2
-            cut = np.append(bins.edges[f], np.inf)[np.minimum(code, bins.n_bins[f]) - 1]
-        else:
-            cut = midpoints(values[bin[own] - 1], values[behind - 1])
-            code = np.searchsorted(values, cut, side="right")
-        threshold[own] = np.where(last, np.inf, cut)
-        bin[own] = np.where(last, bins.n_bins[f], code)
+    bin, threshold = bin.copy(), np.zeros(feature.size)
+    own = np.flatnonzero((bin > 0) & ~bins.is_categorical[feature])
+    if not own.size:
+        return bin, threshold
+    lines = _Lines.of(feature[own], bins)
+    low, following = bin[own], following[own]
+    last = following == 0
+    behind = np.where(last, low, following)
+    n_bins = bins.n_bins[feature[own]]
+    if drawn is not None:
+        cut = drawn[own]
+        code = lines.up_to(cut, np.zeros_like(low), lines.size) + lines.ranged
+    else:
+        edge = np.minimum((low + behind - 1 + last) // 2, n_bins - 1)
+        at = np.where(lines.ranged, edge, low)
+        cut = lines.value(at)
+        code = edge
+        if not lines.ranged.all():
+            middle = midpoints(cut, lines.value(behind))
+            cut = np.where(lines.ranged, cut, middle)
+            code = np.where(lines.ranged, edge, lines.up_to(middle, low, behind - 1))
+    threshold[own] = np.where(last, np.inf, cut)
+    bin[own] = np.where(last, n_bins, code)
     return bin, threshold
 
 
-def _by_feature(feature: Integers, n_features: int) -> Iterator[tuple[int, Integers]]:
-    """Yield each feature that occurs and where it does, ascending."""
-    order = np.argsort(feature.astype(np.min_scalar_type(n_features)), kind="stable")
-    ends = np.cumsum(np.bincount(feature, minlength=n_features))
-    for f, own in enumerate(np.split(order, ends[:-1])):
-        if own.size:
-            yield f, own
+class _Lines(NamedTuple):
+    """The values of bins, or the edges between bins that hold ranges, of the feature of each split.
+
+    Counted from 1, those of split q are values[begin[q]], …, size[q] of them.
+    """
+
+    values: Floats  # of the features that occur, back to back
+    begin: Integers  # (Q,)
+    size: Integers  # (Q,)
+    ranged: NDArray[np.bool_]  # (Q,) whether they are edges
+
+    @classmethod
+    def of(cls, feature: Integers, bins: Bins) -> _Lines:
+        occurs = np.zeros(bins.n_bins.size, dtype=np.bool_)
+        occurs[feature] = True
+        place = occurs.cumsum()[feature] - 1
+        lines, ranged = [], []
+        for f in occurs.nonzero()[0].tolist():
+            own = bins.distinct[f]
+            ranged.append(own is None)
+            lines.append(bins.edges[f] if own is None else own)
+        size = np.asarray([line.size for line in lines])
+        begin = size.cumsum() - size
+        lines.append(np.asarray([np.inf]))  # for what is looked up of an empty line
+        return cls(
+            np.concatenate(lines), begin[place], size[place], np.asarray(ranged, np.bool_)[place]
+        )
+
+    def value(self, number: Integers) -> Floats:
+        """Return values number (Q,), of one a split."""
+        found: Floats = self.values[self.begin + np.maximum(number, 1) - 1]
+        return found
+
+    def up_to(self, cut: Floats, least: Integers, most: Integers) -> Integers:
+        """Return how many values lie up to `cut`, and how many edges below it, `least` … `most`."""
+        low, high = least.copy(), most.copy()
+        while (open_ := low < high).any():
+            middle = (low + high + 1) // 2
+            value = self.value(middle)
+            below = np.where(self.ranged, value < cut, value <= cut)
+            low = np.where(open_ & below, middle, low)
+            high = np.where(open_ & ~below, middle - 1, high)
+        return low

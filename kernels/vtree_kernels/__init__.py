@@ -6,6 +6,7 @@ N rows of the table, R rows in play, G features of a group, B codes, S statistic
 
 from vtree_kernels import _cuda as cuda
 from vtree_kernels._dispatch import kernels, mode
+from vtree_kernels._memory import keep_freed
 from vtree_kernels._threads import ahead, run_blocks, threads
 from vtree_kernels._threads import allowed as allowed_threads
 from vtree_kernels._threads import available as available_threads
@@ -16,6 +17,7 @@ __all__ = [
     "allowed_threads",
     "available_threads",
     "cuda",
+    "keep_freed",
     "kernels",
     "mode",
     "run_blocks",

@@ -25,7 +25,7 @@ def _training(loss: Loss, y: Any) -> Training:
 def _grown(loss: Loss, y: Any, system: System, rounds: int, n_raw: int = 1) -> tuple[Tree, Any]:
     training = _training(loss, y)
     start = loss.starts(y, None, n_raw)
-    sums = np.zeros((200, n_raw))
+    sums = np.zeros((200, n_raw), order="F")
     trees = list(itertools.islice(boost(training, system, start, sums), rounds))
     return joined(trees), sums
 

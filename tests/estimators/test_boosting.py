@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import vtree
 from tests.samples import classes, columns, reals
+from vtree.ensembles import boosting
 from vtree.errors import InputError, ModelFileError
 from vtree.interop.model_file import read_model, write_model
 
@@ -83,3 +84,43 @@ def test_weights_next_to_nothing(name: str) -> None:
         model.fit(X, y, np.full(40, 5e-324))
     assert np.isfinite(model.fit(X, y, np.full(40, 2.0**-890)).predict(X)).all()
     assert np.isfinite(model.fit(X, y * 2.0**-1000).predict(X)).all()
+
+
+@pytest.mark.parametrize("name", ["Newton", "Leafwise", "Ordered"])
+@pytest.mark.parametrize("size", [(1e300, 1e-300), (1e200, 1.0), (1e-10, 0.0)])
+def test_steps_beyond_what_numbers_hold_are_an_error(name: str, size: tuple[float, float]) -> None:
+    def objective(y: Any, raw: Any) -> Any:
+        return np.where(y > 0.0, size[0], -size[0]), np.full(raw.shape, size[1])
+
+    model = getattr(vtree, f"{name}BoostingRegressor")(n_estimators=2, objective=objective)
+    if size[1] == 0.0:  # no second derivative: steps by the first ones alone
+        assert np.isfinite(model.fit(X, Y).predict(X)).all()
+        return
+    with np.errstate(over="ignore"), pytest.raises(InputError, match="no longer finite"):
+        model.fit(X, Y)
+    assert not hasattr(model, "grown_")
+
+
+_SEVERAL: dict[str, tuple[Any, Any]] = {
+    "Gradient classes": (vtree.GradientBoostingClassifier(subsample=0.7), LABELS),
+    "Newton classes": (vtree.NewtonBoostingClassifier(gamma=0.1), LABELS),
+    "Newton quantiles": (
+        vtree.NewtonBoostingRegressor(objective="quantile", quantile_alpha=[0.2, 0.5, 0.9]),
+        Y,
+    ),
+    "Newton outputs": (vtree.NewtonBoostingRegressor(), np.stack([Y, -Y, Y * Y], axis=1)),
+    "Leafwise classes": (vtree.LeafwiseBoostingClassifier(data_sample_strategy="goss"), LABELS),
+}
+
+
+@pytest.mark.parametrize("name", _SEVERAL)
+def test_trees_of_a_round_are_the_same_in_one_frontier_and_in_several(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, y = _SEVERAL[name]
+    model = clone(model).set_params(n_estimators=3, learning_rate=0.4, random_state=1)
+    weight = np.arange(200) % 3 + 1.0
+    together = vtree.digest(model.fit(X, y, weight))
+    for rows in (400, 1):  # two trees and one, and one after another
+        monkeypatch.setattr(boosting, "FRONTIER_ROWS", rows)
+        assert vtree.digest(model.fit(X, y, weight)) == together

@@ -12,10 +12,10 @@ RAW, Y, W = DRAW.normal(size=(50, 1)), DRAW.normal(size=50), DRAW.random(50)
 
 def test_names_are_scikit_learns_metrics() -> None:
     loss = REGRESSION["squared_error"]
-    found = metric_of("rmse", loss).score(RAW, Y, W, loss)
+    found, _ = metric_of("rmse", loss).score(RAW, Y, W, loss)
     expected = metrics.root_mean_squared_error(Y, RAW[:, 0], sample_weight=W)
     assert found == pytest.approx(expected)
-    found = metric_of("mae", loss).score(RAW, Y, W, loss)
+    found, _ = metric_of("mae", loss).score(RAW, Y, W, loss)
     assert found == pytest.approx(metrics.mean_absolute_error(Y, RAW[:, 0], sample_weight=W))
     own, shares = CLASSIFICATION["logistic"], CLASSIFICATION["logistic"].link(RAW)
     labels = (Y > 0).astype(np.float64)
@@ -26,9 +26,9 @@ def test_names_are_scikit_learns_metrics() -> None:
         ("aucpr", metrics.average_precision_score(labels, shares[:, 1], sample_weight=W)),
     ):
         metric = metric_of(name, own)
-        assert metric.score(RAW, labels, W, own) == pytest.approx(expected)
+        assert metric.score(RAW, labels, W, own)[0] == pytest.approx(expected)
         assert metric.larger == name.startswith("auc")
-    found = metric_of("l2", loss).score(RAW, Y, W, loss)
+    found, _ = metric_of("l2", loss).score(RAW, Y, W, loss)
     assert found == pytest.approx(metrics.mean_squared_error(Y, RAW[:, 0], sample_weight=W))
 
 
@@ -37,7 +37,7 @@ def test_several_classes_have_an_area_too_and_all_must_be_there() -> None:
     labels = np.asarray(np.arange(50) % 3, dtype=np.float64)
     how = {"multi_class": "ovr", "average": "weighted", "sample_weight": W}
     expected = metrics.roc_auc_score(labels, loss.link(raw), **how)
-    assert metric_of("auc", loss).score(raw, labels, W, loss) == pytest.approx(expected)
+    assert metric_of("auc", loss).score(raw, labels, W, loss)[0] == pytest.approx(expected)
     for name, y in (("auc", np.minimum(labels, 1.0)), ("aucpr", labels)):
         with pytest.raises(InputError, match="eval_metric"):
             metric_of(name, loss).score(raw, y, None, loss)
@@ -55,11 +55,15 @@ def test_lists_of_metrics() -> None:
 def test_functions_and_what_is_none() -> None:
     loss = REGRESSION["squared_error"]
     metric = metric_of(lambda y, prediction: np.abs(y - prediction).max(), loss)
-    assert metric.score(RAW, Y, None, loss) == pytest.approx(np.abs(Y - RAW[:, 0]).max())
-    assert metric_of(None, loss).score(RAW, Y, None, loss) == pytest.approx(
-        ((Y - RAW[:, 0]) ** 2).mean() / 2
-    )
+    score, larger = metric.score(RAW, Y, None, loss)
+    assert score == pytest.approx(np.abs(Y - RAW[:, 0]).max()) and not larger
+    score, larger = metric_of(None, loss).score(RAW, Y, None, loss)
+    assert score == pytest.approx(((Y - RAW[:, 0]) ** 2).mean() / 2) and not larger
+    named = metric_of(lambda y, prediction: ("least", prediction.min(), True), loss)
+    assert named.score(RAW, Y, None, loss) == (RAW.min(), True)
     with pytest.raises(InputError, match="eval_metric='auc' is not known"):
         metric_of("auc", loss)
     with pytest.raises(InputError, match="returned nan"):
         metric_of(lambda y, prediction: np.nan, loss).score(RAW, Y, None, loss)
+    with pytest.raises(InputError, match="eval_metric: could not convert"):
+        metric_of(lambda y, prediction: "good", loss).score(RAW, Y, None, loss)

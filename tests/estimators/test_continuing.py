@@ -151,6 +151,8 @@ def test_what_a_checkpoint_cannot_be(tmp_path: Path) -> None:
     own = NewtonBoostingRegressor(objective=lambda y, raw: (raw - y[:, None], np.ones_like(raw)))
     with pytest.raises(InputTypeError, match="objective"):
         own.fit(X, Y, checkpoint=tmp_path / "run")
+    with pytest.raises(InputError, match="no folder that is there"):
+        model.fit(X, Y, checkpoint=tmp_path / "none" / "run")
     assert not hasattr(model, "grown_") and not list(tmp_path.iterdir())
 
 

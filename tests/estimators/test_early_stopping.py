@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from tests.samples import reals
@@ -81,6 +81,27 @@ def test_a_share_of_any_table_is_held_out() -> None:
             model.fit(*wrong)
     with pytest.raises(InputError, match=r"^sample_weight.shape == \(3,\)"):
         model.fit(X, y, np.ones(3))
+
+
+def test_a_function_says_whether_larger_is_better_and_one_pair_needs_no_list() -> None:
+    table, y = load_breast_cancer(return_X_y=True)
+    train, held = (table[::2], y[::2]), (table[1::2], y[1::2])
+    how = {"early_stopping_rounds": 3, "n_estimators": 40, "max_depth": 2}
+
+    def area(y: Any, shares: Any) -> tuple[str, float, bool]:
+        return "area", float(roc_auc_score(y, shares[:, 1])), True
+
+    own = NewtonBoostingClassifier(eval_metric=area, **how).fit(*train, eval_set=held)
+    known = NewtonBoostingClassifier(eval_metric="auc", **how).fit(*train, eval_set=[held])
+    assert digest(own) == digest(known) and own.best_score_ == known.best_score_ > 0.9
+
+
+def test_what_is_wrong_with_a_table_is_said_of_eval_set() -> None:
+    X, y = reals(64)
+    model = NewtonBoostingRegressor(n_estimators=2)
+    for wrong in ((X[:0], y[:0]), (X[:, :2], y), (X, y * np.nan)):
+        with pytest.raises(InputError, match=r"^a table of eval_set cannot be used: "):
+            model.fit(X, y, eval_set=[wrong])
 
 
 @pytest.mark.parametrize(

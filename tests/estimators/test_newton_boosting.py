@@ -135,6 +135,17 @@ def test_levels_are_sorted_as_in_xgboost() -> None:
     np.testing.assert_allclose(model.predict(shifted), oracle["prediction"], rtol=2e-6)
 
 
+def test_light_and_absent_levels_stand_in_the_middle_as_in_xgboost() -> None:
+    oracle = OPTIONS["xgboost light categories"]  # of 30 rows a level; a leaf needs a weight of 3
+    table, y = peer_table()
+    model = NewtonBoostingClassifier(
+        n_estimators=5, categorical_features=[0, 1, 2], **oracle["params"]
+    ).fit(table, TARGETS["classes"][1](y))
+    shifted = table[:60] + np.array([0.0, 0.0, 0.0, 1e-6, 1e-6, 1e-6])
+    found = model.predict_proba(shifted)[:, 1]
+    np.testing.assert_allclose(found, oracle["prediction"], rtol=2e-6)
+
+
 SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "squared": (NewtonBoostingRegressor, Y, {}),
     "absolute": (NewtonBoostingRegressor, Y, {"objective": "absolute_error"}),
@@ -264,6 +275,10 @@ def test_bad_input_is_named() -> None:
         NewtonBoostingRegressor(objective="poisson").fit(table, y - 1.0)
     with pytest.raises(InputError, match="above 0"):
         NewtonBoostingRegressor(objective="gamma").fit(table, y)
+    with pytest.raises(InputError, match="base_score=1.0 .* between 0 and 1"):
+        NewtonBoostingClassifier(base_score=1.0).fit(table, y)
+    with pytest.raises(InputError, match="base_score=-1.0 .* above 0"):
+        NewtonBoostingRegressor(objective="poisson", base_score=-1.0).fit(table, y)
     assert not hasattr(model, "grown_")
 
 

@@ -8,19 +8,19 @@ from vtree_kernels.spread import spread
 from vtree_kernels.spread.cpu import CHUNK
 
 
-@pytest.mark.parametrize(("n_rows", "width"), [(50, 1), (40, 3), (1, 2), (CHUNK + 500, 2)])
+@pytest.mark.parametrize("n_rows", [50, 1, 2 * CHUNK + 500])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_each_row_takes_the_value_of_its_leaf(n_rows: int, width: int, count: int) -> None:
+def test_each_row_takes_the_value_of_its_leaf(n_rows: int, count: int) -> None:
     draw = np.random.default_rng(n_rows)
-    rows = draw.permutation(n_rows * width).astype(np.int32)
+    rows = draw.permutation(n_rows).astype(np.int32)
     borders = np.sort(draw.integers(0, rows.size + 1, 8))
     start, stop = borders[:-1], borders[1:]  # some rows belong to no leaf, some leaves to no row
-    value, before = draw.normal(size=7), draw.normal(size=(n_rows, width))
+    value, before = draw.normal(size=7), draw.normal(size=n_rows)
     found, expected = before.copy(), before.copy()
     with threads(count):
         spread(found, rows, start, stop, value)
     spread.reference(expected, rows, start, stop, value)
     assert (found == expected).all()
-    flat = before.T.reshape(-1).copy()
+    flat = before.copy()
     flat[rows[start[0] : stop[-1]]] += np.repeat(value, stop - start)
-    assert (found.T.reshape(-1) == flat).all()
+    assert (found == flat).all()

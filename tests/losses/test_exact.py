@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from vtree.errors import InputError
 from vtree.losses.exact import exact_mean, quantile, segment_quantiles, whole_numbers
 
 
@@ -23,6 +24,12 @@ def test_large_weights() -> None:
     values, weight = np.array([1.0, 4.0]), np.array([1 << 40, 1 << 41])
     assert exact_mean(values, weight) == pytest.approx(3.0, rel=1e-9)
     assert exact_mean(np.zeros(3), None) == 0.0
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_not_added(wrong: float) -> None:
+    with pytest.raises(InputError, match="no longer finite"):
+        exact_mean(np.array([1.0, wrong, 0.0]), None)
 
 
 def test_quantiles() -> None:

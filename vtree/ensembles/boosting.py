@@ -4,12 +4,14 @@
     grow the K trees of a round in one frontier     →  prune by gamma  →  leaf values
     add each leaf's value to the raw predictions of its rows, which growth has sorted by leaf
 
-The table is binned once; of K > 1 trees a round, each has a copy of the codes, so that (tree, row)
-has statistics of its own.
+The table is binned once. Several trees of a round grow in one frontier while they have few rows:
+each has a copy of the codes then, so that (tree, row) has statistics of its own.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -28,18 +30,23 @@ from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow, level_order
-from vtree.losses import Terms, whole_numbers
+from vtree.losses import Terms, check_finite, reach_of, whole_numbers
 from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
-from vtree.tree import Tree, canonical, levels
+from vtree.subsets import weighty_splits
+from vtree.tree import Tree, canonical, joined, levels
 from vtree_kernels import run_blocks
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+# In one frontier. More gain nothing from sharing calls, and would have copies of large tables.
+FRONTIER_ROWS = 1 << 18
 
 
 class Training(NamedTuple):
@@ -60,28 +67,28 @@ def boost(
 ) -> Iterator[Tree]:
     """Grow trees round after round without end.
 
-    start (K,): the raw predictions before all trees; sums (N, K): what the trees so far add to
-    them, kept up to date in place, so that it has the bits of a prediction. Yields the K trees of
-    each round. first: how many rounds there were before.
+    start (K,): the raw predictions before all trees; sums (N, K), each column in one piece
+    (order="F"): what the trees so far add to them, kept up to date in place, so that it has the
+    bits of a prediction. Yields the K trees of each round. first: how many rounds there were
+    before.
     """
-    n_raw = sums.shape[1]
+    assert sums.flags.f_contiguous
+    together = _together(*sums.shape)
     tiled = training._replace(
-        bins=_tiled(training.bins, n_raw), weights=training.weights.tiled(n_raw)
+        bins=_tiled(training.bins, together), weights=training.weights.tiled(together)
     )
-    round_number = first
-    while True:
-        raw = added(start, sums)
-        terms = training.terms(raw, training.y)
-        if training.rebin is not None:
-            bins = training.rebin(curvatures(terms, training.weights))
-            tiled = tiled._replace(bins=_tiled(bins, n_raw))
-        yield _round(tiled, system, raw, sums, terms, round_number)
-        round_number += 1
+    for number in itertools.count(first):
+        yield _round(tiled, system, start, sums, number)
+
+
+def _together(n_rows: int, n_raw: int) -> int:
+    """Return how many of a round's trees grow in one frontier, each with a copy of the codes."""
+    return min(n_raw, max(1, FRONTIER_ROWS // n_rows))
 
 
 def added(start: Floats, sums: Floats) -> Floats:
     """Return start (K,) + sums (N, K)."""
-    raw = np.empty(sums.shape)
+    raw = np.empty_like(sums)
 
     def block(rows: slice) -> None:
         np.add(start, sums[rows], out=raw[rows])
@@ -99,21 +106,75 @@ def curvatures(terms: Terms, weights: Weights) -> Integers:
     return np.maximum(whole, 1)
 
 
-def _round(
-    training: Training, system: System, raw: Floats, sums: Floats, terms: Terms, number: int
-) -> Tree:
-    """Grow the trees of one round, add them to `sums`, and return them."""
-    n_rows, n_raw = raw.shape
+def _round(training: Training, system: System, start: Floats, sums: Floats, number: int) -> Tree:
+    """Grow the trees of one round, add them to `sums`, and return them.
+
+    training: its rows once for each tree of a frontier.
+    """
+    n_rows, n_raw = sums.shape
+    together = training.bins.n_rows // n_rows
+    raw = added(start, sums)
+    terms = training.terms(raw, training.y)
+    if training.rebin is not None:
+        weight = curvatures(terms, training.weights.parted(n_rows))
+        training = training._replace(bins=_tiled(training.rebin(weight), together))
     sample = drawn(system, terms, number)
     gradient, hessian = _weighed(training, system, terms, sample)
-    known = None if system.first_order else hessian
+    reach = (reach_of(gradient), 1.0 if hessian is None else reach_of(hessian))
+    parts = [np.arange(n_raw)[first : first + together] for first in range(0, n_raw, together)]
+    tables = deque(_part(training, raw, gradient, hessian, numbers) for numbers in parts)
+    del raw, terms, gradient, hessian  # nobody but `tables` holds them while trees grow
+    trees = []
+    for numbers in parts:
+        which = (sample.rows, number, numbers)
+        trees.append(_frontier(training, system, tables, reach, *which, sums))
+    tree = trees[0] if len(trees) == 1 else joined(trees)
+    _add_to_others(training, tree, sums, sample.rows)
+    return tree
+
+
+def _part(
+    training: Training, raw: Floats, gradient: Floats, hessian: Floats | None, numbers: Integers
+) -> Rows:
+    """Return what belongs to the trees `numbers` (C,), consecutive ones of a round."""
+    n_rows = raw.shape[0]
+    of = slice(int(numbers[0]), int(numbers[-1]) + 1)
+    rows = slice(of.start * n_rows, of.stop * n_rows)
+    return Rows(
+        training.y[:, of] if training.y.ndim == 2 else training.y,
+        raw[:, of],
+        gradient[rows],
+        None if hessian is None else hessian[rows],
+        training.weights.parted(numbers.size * n_rows),
+    )
+
+
+def _frontier(
+    training: Training,
+    system: System,
+    tables: deque[Rows],
+    reach: tuple[float, float],
+    sample: NDArray[np.int32],
+    number: int,
+    numbers: Integers,
+    sums: Floats,
+) -> Tree:
+    """Grow some trees of a round together, add them to `sums` for the sampled rows, return them.
+
+    tables: the first, which is taken away, is theirs; reach: of all derivatives of the round;
+    numbers (C,): of its trees, consecutive ones.
+    """
+    table = tables.popleft()
+    n_rows = sums.shape[0]
+    known = None if system.first_order else table.hessian
     most = (system.max_step or np.inf) if system.bounded else None
     penalties = (system.reg_lambda, system.reg_alpha, most)
-    derived = derivative_targets(gradient, known, training.weights, *penalties)
-    roots = (
-        [sample.rows] if n_raw == 1 else [sample.rows + np.int64(k * n_rows) for k in range(n_raw)]
-    )
-    keys = draws.mix(draws.TREE, system.seed, number, np.arange(n_raw))
+    derived = derivative_targets(table.gradient, known, table.weights, *penalties, reach=reach)
+    leaves = training.leaves.of(numbers)
+    searched = table if leaves.searched else None
+    del table, known
+    roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
+    keys = draws.mix(draws.TREE, system.seed, number, numbers)
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(system, derived, number)
     grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
@@ -123,15 +184,14 @@ def _round(
     leaf = _leaves(grown)
     begin, end = grown.start[leaf], grown.stop[leaf]
     step = bounded(_steps(grown, training.bins, system, derived), grown, derived.targets)
-    table = Rows(training.y, raw, gradient, hessian, training.weights)
-    found = leaf_steps(training.leaves, table, rows[begin[0] : end[-1]], end - begin)
-    if found is not None:
+    if searched is not None:
+        found = leaf_steps(leaves, searched, rows[begin[0] : end[-1]], end - begin)
         step[leaf, 0] = np.clip(found, grown.lower[leaf], grown.upper[leaf])
     value = step * system.learning_rate
-    spread(sums, rows, begin, end, value[leaf, 0])
-    tree = _tree(grown, branch_map, value, derived)
-    _add_to_others(training, tree, sums, sample.rows)
-    return tree
+    check_finite(value)
+    own = sums.T[numbers[0] : numbers[-1] + 1].reshape(-1)  # of memory in one piece: a view
+    spread(own, rows, begin, end, value[leaf, 0])
+    return _tree(grown, branch_map, value, derived)
 
 
 def _steps(grown: Grown, bins: Bins, system: System, derived: Derivatives) -> Floats:
@@ -186,7 +246,7 @@ def _leaves(grown: Grown) -> Integers:
     return by_rows
 
 
-def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[Any]) -> None:
+def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[np.int32]) -> None:
     """Add what a round's trees say of the rows that were not drawn."""
     if sample.size == sums.shape[0]:
         return
@@ -226,6 +286,8 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     )
     if system.categories is not None:
         search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
+    elif not system.first_order:
+        search = search._replace(subsets=weighty_splits)
     # A split has to gain something.
     least_gain = _in_units(system.min_gain, derived.gain_unit)
     least_gain = max(least_gain, float(np.finfo(np.float64).tiny))

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.losses import whole_numbers
+from vtree.losses import check_finite, whole_numbers
+from vtree.losses.exact import SUM_BITS
 from vtree.targets import Targets
 from vtree_kernels.scan import Layout
 
@@ -39,6 +40,10 @@ class Weights(NamedTuple):
         """Return the same for a table that is repeated for several trees."""
         return self._replace(whole=None if self.whole is None else np.tile(self.whole, times))
 
+    def parted(self, n_entries: int) -> Weights:
+        """Return the same for the first entries of such a table."""
+        return self._replace(whole=None if self.whole is None else self.whole[:n_entries])
+
 
 class Derivatives(NamedTuple):
     """Statistics for growth and the units that turn their sums into numbers."""
@@ -67,19 +72,23 @@ def derivative_targets(
     shrink: float,
     clip: float,
     most: float | None = None,
+    *,
+    reach: tuple[float, float] | None = None,
 ) -> Derivatives:
     """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
 
     gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
-    reg_alpha; most: what a leaf may answer, None where answers have no bounds. A positive second
-    derivative is never rounded to zero.
+    reg_alpha; most: what a leaf may answer, None where answers have no bounds; reach: the largest
+    sizes of both, where other trees have the same units. A positive second derivative is never
+    rounded to zero. Raises InputError for gradients beyond what gains can hold.
     """
     of_table = (weights.whole, weights.n_rows, weights.total)
-    many = weights.n_rows >= MANY_ROWS
-    sums, unit = whole_numbers(gradient, *of_table, *[_GRADIENT_BITS] * many, negated=True)
+    bits = (_GRADIENT_BITS, _HESSIAN_BITS) if weights.n_rows >= MANY_ROWS else (SUM_BITS, SUM_BITS)
+    first, second = reach or (None, None)
+    sums, unit = whole_numbers(gradient, *of_table, bits[0], negated=True, reach=first)
     plane, hessian_unit = weights.whole, weights.unit
     if hessian is not None:
-        plane, own = whole_numbers(hessian, *of_table, *[_HESSIAN_BITS] * many, least=1)
+        plane, own = whole_numbers(hessian, *of_table, bits[1], least=1, reach=second)
         hessian_unit = own * weights.unit
     gradient_unit = unit * weights.unit
     first = 1 if plane is None else 2
@@ -99,4 +108,6 @@ def derivative_targets(
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,
     )
-    return Derivatives(targets, gradient_unit, hessian_unit)
+    derived = Derivatives(targets, gradient_unit, hessian_unit)
+    check_finite(derived.gain_unit)
+    return derived

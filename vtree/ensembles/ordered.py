@@ -28,7 +28,7 @@ from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, le
 from vtree.finish import assembled
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow
-from vtree.losses import Terms, exact_mean
+from vtree.losses import Terms, check_finite, exact_mean
 from vtree.sampling import Columns
 from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets
@@ -140,6 +140,7 @@ def _take_steps(
         own = training._replace(weights=_own_weights(training, fold))
         steps = leaf_steps(ordered.leaves, fold, segment, n_leaves, derived, own, start)
         value = steps.value * ordered.learning_rate
+        check_finite(value)
         _add(fold.sums, value, segment)
     return answers(tree, steps._replace(value=value))
 

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 class Drawn(NamedTuple):
     """The rows of a round."""
 
-    rows: NDArray[Any]  # (R,) ascending, int32 or int64
+    rows: NDArray[np.int32]  # (R,) ascending
     factor: Floats | None = None  # (N,) what their derivatives are multiplied by
 
 
@@ -34,7 +34,8 @@ def drawn(system: System, terms: Terms, number: int) -> Drawn:
         return Drawn(np.arange(n_rows, dtype=np.int32))
     turn = number // system.subsample_every
     chance = draws.uniform(draws.SUBSAMPLE, system.seed, turn, np.arange(n_rows))
-    return Drawn(np.flatnonzero(chance <= max(system.subsample, float(chance.min()))))
+    rows = np.flatnonzero(chance <= max(system.subsample, float(chance.min())))
+    return Drawn(rows.astype(np.int32))
 
 
 class Chance(NamedTuple):
@@ -93,4 +94,5 @@ def _goss(goss: Goss, seed: int, terms: Terms, number: int) -> Drawn:
     others = rest[np.argsort(chance, kind="stable")[:n_other]]
     factor = np.ones(n_rows)
     factor[others] = (n_rows - n_top) / max(1, n_other)
-    return Drawn(np.sort(np.concatenate([by_score[:n_top], others])), factor)
+    rows = np.sort(np.concatenate([by_score[:n_top], others]))
+    return Drawn(rows.astype(np.int32), factor)

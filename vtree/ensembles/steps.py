@@ -29,6 +29,17 @@ class Leaves(NamedTuple):
     huber: float | None = None
     by_curvature: bool = False
 
+    @property
+    def searched(self) -> bool:
+        """Whether the rows of leaves are asked, by `leaf_steps`."""
+        return self.levels is not None or self.huber is not None or self.by_curvature
+
+    def of(self, numbers: Integers) -> Leaves:
+        """Return the same for some trees of a round."""
+        if self.levels is None:
+            return self
+        return self._replace(levels=tuple(self.levels[k] for k in numbers.tolist()))
+
 
 def below_sorted_levels(grown: Grown, bins: Bins, one_against_rest: int) -> NDArray[np.bool_]:
     """Tell which nodes stand below a split by subsets of more levels than that, (M, 1)."""
@@ -38,21 +49,21 @@ def below_sorted_levels(grown: Grown, bins: Bins, one_against_rest: int) -> NDAr
 
 
 def smoothed(step: Floats, grown: Grown, rows: float) -> Floats:
-    """Return steps (M, 1) that lean on those of their parents, and roots' on 0 (LightGBM's rule).
+    """Return steps (M, 1) that lean on those of their parents, but for roots' (LightGBM's rule).
 
     A node of n rows keeps n / (n + rows) of its own step.
     """
     found = step.copy()
     share = (grown.total[:, :1] / (grown.total[:, :1] + rows)).astype(np.float64)
-    for depth in range(int(grown.depth.max()) + 1):
+    for depth in range(1, int(grown.depth.max()) + 1):
         own = np.flatnonzero(grown.depth == depth)
-        above = np.where(grown.parent[own, None] < 0, 0.0, found[grown.parent[own]])
+        above = found[grown.parent[own]]
         found[own] = step[own] * share[own] + above * (1.0 - share[own])
     return found
 
 
 class Rows(NamedTuple):
-    """A table's rows in a round: N of them, K raw predictions each."""
+    """A table's rows for K trees of a round: N of them, a raw prediction each."""
 
     y: Floats  # (N,), or (N, K)
     raw: Floats  # (N, K)
@@ -61,8 +72,8 @@ class Rows(NamedTuple):
     weights: Weights  # of K·N rows
 
 
-def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integers) -> Floats | None:
-    """Return what each leaf adds, (L,), or None where the statistics say it.
+def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integers) -> Floats:
+    """Return what each leaf adds, (L,), where rows have to be searched for it.
 
     rows: of the leaves, one leaf after another, `lengths` (L,) of them each.
     """
@@ -76,8 +87,7 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integer
     if leaves.huber is not None:
         residual, _ = _residuals(table, rows)
         return _huber(residual, begin, weight, leaves.huber, weights)
-    if not leaves.by_curvature or table.hessian is None:
-        return None
+    assert table.hessian is not None
     total = _sums(table.hessian[rows], begin, weight, weights)
     step: Floats = _sums(-table.gradient[rows], begin, weight, weights)
     return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)

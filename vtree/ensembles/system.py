@@ -51,7 +51,7 @@ class System(NamedTuple):
     goss: Goss | None = None
     columns: Columns = Columns()
     together: Together | None = None  # interaction constraints
-    categories: Categories | None = None  # None: the best subset, unregularised
+    categories: Categories | None = None  # None: the best subset, or XGBoost's rule
     path_smooth: float = 0.0  # rows by which a node's answer leans on its parent's
     max_features: int | None = None  # drawn a node, until one varies (scikit-learn's rule)
     random_threshold: bool = False

@@ -40,7 +40,7 @@ from vtree.predict import leaves
 from vtree.tables import Schema
 from vtree.targets import quantise_weights
 from vtree.tree import Tree, depth, joined
-from vtree_kernels import threads
+from vtree_kernels import keep_freed, threads
 
 Floats = NDArray[np.float64]
 
@@ -158,7 +158,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         sample_weight : (N,), optional
             Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
             many copies of the row.
-        eval_set : list of (X, y), optional
+        eval_set : list of (X, y), or one such pair, optional
             Tables to judge each round on; where the estimator stops early the last one decides, and
             nothing of X is held out.
         sample_weight_eval_set : list of (N,), optional
@@ -255,7 +255,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         self._seed = int(check_random_state(self.random_state).randint(_MOST_SEED))
         loss, given = self._loss(), getattr(self, "base_score", None)
         if given is not None:
-            self.start_ = np.full(self._n_raw(), loss.unlink(float(given)))
+            self.start_ = np.full(self._n_raw(), _raw_of(loss, float(given)))
         elif self._own_terms() is not None:
             self.start_ = np.zeros(self._n_raw())
         else:
@@ -267,8 +267,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
 
     def _sums_so_far(self, values: Array, before: Tree | None) -> Floats:
         if before is None:
-            return np.zeros((values.shape[0], self._n_raw()))
-        return round_totals(before, values, self._n_raw())
+            return np.zeros((values.shape[0], self._n_raw()), order="F")
+        return np.asfortranarray(round_totals(before, values, self._n_raw()))
 
     def _scores_so_far(self, before: Tree | None) -> list[float]:
         """Return the mean losses after earlier rounds, where they are kept."""
@@ -280,6 +280,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     @with_callbacks
     def _train(self, run: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
         """Grow all rounds, and tell of them."""
+        keep_freed()  # rounds need the same memory, one after another
         trees = [] if run.before is None else [run.before]
         done = sum(tree.root.size for tree in trees) // self._trees_a_round()
         wanted = self._rounds_wanted()
@@ -407,3 +408,13 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         self.start_, self._seed = start, saved["seed"]
         if "train_score" in saved:
             self.train_score_ = scores
+
+
+def _raw_of(loss: Loss, base_score: float) -> float:
+    """Return the raw prediction of `base_score`, checked."""
+    allowed, most = ("between 0 and 1", 1.0) if loss.domain == "class" else ("above 0", np.inf)
+    if loss.domain != "real" and not 0.0 < base_score < most:
+        raise InputError(
+            f"base_score={base_score} is no prediction of this loss, which are {allowed}"
+        )
+    return loss.unlink(base_score)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from vtree.errors import InputError
+from vtree.errors import InputError, own_errors
 from vtree.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -19,12 +19,15 @@ class Metric(NamedTuple):
     """A number a round, and whether larger is better."""
 
     name: str
-    function: Callable[[Floats, Floats, Floats | None, Loss], float]
+    function: Callable[[Floats, Floats, Floats | None, Loss], float | tuple[float, bool]]
     larger: bool = False
 
-    def score(self, raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
-        """Return the metric of raw predictions (N, K)."""
-        return float(self.function(raw, y, weight, loss))
+    def score(
+        self, raw: Floats, y: Floats, weight: Floats | None, loss: Loss
+    ) -> tuple[float, bool]:
+        """Return (the metric of raw predictions (N, K), whether larger is better)."""
+        found = self.function(raw, y, weight, loss)
+        return found if isinstance(found, tuple) else (float(found), self.larger)
 
 
 def _mean_loss(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
@@ -113,7 +116,8 @@ def metrics_of(wanted: Any, loss: Loss) -> list[Metric]:
 def metric_of(wanted: Any, loss: Loss) -> Metric:
     """Return the metric for a name, a function (y, prediction), or None for the loss.
 
-    A function is given predictions, of classifiers the shares of the classes; smaller is better.
+    A function is given predictions, of classifiers the shares of the classes. It returns a number,
+    of which smaller is better, or (name, number, whether larger is better) as for LightGBM.
     """
     if wanted is None:
         return Metric("loss", _mean_loss)
@@ -128,12 +132,19 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     return Metric(wanted, *known[wanted])
 
 
-def _by_user(function: Callable[..., Any]) -> Callable[..., float]:
-    def score(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
-        found = loss.link(raw)
-        value = float(function(y, found[:, 0] if found.shape[1] == 1 else found))
+def _by_user(function: Callable[..., Any]) -> Callable[..., tuple[float, bool]]:
+    def score(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> tuple[float, bool]:
+        linked = loss.link(raw)
+        found = function(y, linked[:, 0] if linked.shape[1] == 1 else linked)
+        _, number, larger = found if isinstance(found, tuple) and len(found) == 3 else _plain(found)
+        with own_errors("eval_metric", "It returns a number, or (name, number, larger is better)."):
+            value = float(number)
         if not np.isfinite(value):
             raise InputError(f"eval_metric returned {value}; it must return a finite number")
-        return value
+        return value, bool(larger)
 
     return score
+
+
+def _plain(number: Any) -> tuple[str, Any, bool]:
+    return "", number, False

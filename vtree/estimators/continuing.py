@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +85,7 @@ class Checkpoint:
         """
         self._data = _fingerprints(training, watch.sets, before)
         if not os.path.exists(self.path):  # noqa: PTH110
+            _check_folder(self.path)
             return before, scores
         header, tree, extra = read_model(self.path)
         saved = header.get("checkpoint")
@@ -136,6 +138,16 @@ class Checkpoint:
         header, extra = header_of(model)
         trees[:] = [joined(trees)]  # once: later ones join less
         write_model(self.path, {**header, "checkpoint": own}, trees[0], extra)
+
+
+def _check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if no file can be written there: before any work that would be lost."""
+    folder = Path(path).parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(
+            f"checkpoint: nothing can be written at {str(path)!r}, for {str(folder)!r} is no "
+            "folder that is there and may be written to. Make it, or pass another path."
+        )
 
 
 def check_same_classes(model: Any, earlier: Any) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.boosting import round_totals
-from vtree.errors import InputError, InputTypeError, own_errors
+from vtree.errors import InputError, InputTypeError, VTreeError, own_errors
 from vtree.estimators.boosting_metrics import metrics_of
 from vtree.estimators.targets import as_columns, plain_weights
 from vtree.tree import Tree, first_trees
@@ -87,12 +87,7 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
                 "set validation_fraction where the estimator has it"
             )
         return []
-    if not isinstance(sets, list | tuple) or not all(
-        isinstance(each, list | tuple) and len(each) == 2 for each in sets
-    ):
-        raise InputTypeError("eval_set must be a list of pairs (X, y)")
-    if not len(sets):
-        raise InputError("eval_set is empty; pass at least one pair (X, y), or None")
+    sets = _pairs(sets)
     if weights is not None and not hasattr(weights, "__len__"):
         raise InputTypeError("sample_weight_eval_set must list the weights of each table's rows")
     own = [None] * len(sets) if weights is None else list(weights)
@@ -105,9 +100,26 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
     ]
 
 
+def _pairs(sets: Any) -> Any:
+    """Return `eval_set` as pairs (X, y); one pair needs no list around it."""
+    if isinstance(sets, tuple) and len(sets) == 2 and not all(map(_is_pair, sets)):
+        return [sets]
+    if not isinstance(sets, list | tuple) or not all(map(_is_pair, sets)):
+        raise InputTypeError("eval_set must be a list of pairs (X, y), or one such pair")
+    if not len(sets):
+        raise InputError("eval_set is empty; pass at least one pair (X, y), or None")
+    return sets
+
+
+def _is_pair(each: Any) -> bool:
+    return isinstance(each, list | tuple) and len(each) == 2
+
+
 def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
-    values = model._encode_known(X)
-    target = model._known_target(y)
+    try:
+        values, target = model._encode_known(X), model._known_target(y)
+    except VTreeError as error:
+        raise type(error)(f"a table of eval_set cannot be used: {error}") from error
     if target.shape[0] != values.shape[0]:
         raise InputError(
             f"a table of eval_set has {values.shape[0]} rows, but its y has {target.shape[0]}"
@@ -139,8 +151,11 @@ class Watch:
             sums = each.sums + round_totals(tree, each.values, model._n_raw())
             self.sets[number_of_set] = each._replace(sums=sums)
             raw = model.start_ + sums
-            for metric, own in zip(self.metrics, self.history[number_of_set], strict=True):
-                own.append(metric.score(raw, each.y, each.weight, model._loss()))
+            for place, own in enumerate(self.history[number_of_set]):
+                metric = self.metrics[place]
+                score, larger = metric.score(raw, each.y, each.weight, model._loss())
+                self.metrics[place] = metric._replace(larger=larger)
+                own.append(score)
         if not self.sets or self.patience is None:
             return False
         last = self.history[-1][-1][-1]

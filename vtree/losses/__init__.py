@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.losses import absolute, classes, counts, squared
-from vtree.losses.exact import Terms, exact_mean, quantile, segment_quantiles, whole_numbers
+from vtree.losses.exact import (
+    Terms,
+    check_finite,
+    exact_mean,
+    quantile,
+    reach_of,
+    segment_quantiles,
+    whole_numbers,
+)
 from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
@@ -29,9 +37,11 @@ __all__ = [
     "REGRESSION",
     "Loss",
     "Terms",
+    "check_finite",
     "exact_mean",
     "quantile",
     "quantiles",
+    "reach_of",
     "segment_quantiles",
     "whole_numbers",
 ]
@@ -99,9 +109,12 @@ class Loss(NamedTuple):
             elementwise(raw[:, k], (_target(y, k),), self.numbers_of(k), self.terms, n_terms)
             for k in range(raw.shape[1])
         ]
-        if len(own) == 1:
-            return [each[:, None] for each in own[0][:n_terms]]
-        return [np.stack(each, axis=1) for each in zip(*own, strict=True)][:n_terms]
+        return [_columns(each) for each in zip(*own, strict=True)][:n_terms]
+
+
+def _columns(columns: tuple[Floats, ...]) -> Floats:
+    """Return columns side by side (N, K), each in one piece."""
+    return columns[0][:, None] if len(columns) == 1 else np.stack(columns).T
 
 
 def _target(y: Floats, k: int) -> Floats:

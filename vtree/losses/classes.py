@@ -45,7 +45,7 @@ def logit(share: float) -> float:
 
 def logistic_link(raw: Floats) -> Floats:
     """Return the shares of both classes, (N, 2), from log-odds (N, 1)."""
-    (share,) = elementwise(raw[:, 0].copy(), (), (), _share, 1)
+    (share,) = elementwise(raw[:, 0], (), (), _share, 1)
     return np.stack([1.0 - share, share], axis=1)
 
 
@@ -64,7 +64,7 @@ def multinomial_link(raw: Floats) -> Floats:
     """Return the shares of K classes, (N, K)."""
     largest, total = _denominator(raw)
     shares = [
-        elementwise(raw[:, k].copy(), (largest, total), (), _class_share, 1)[0]
+        elementwise(raw[:, k], (largest, total), (), _class_share, 1)[0]
         for k in range(raw.shape[1])
     ]
     return np.stack(shares, axis=1)
@@ -87,9 +87,9 @@ def multinomial_derivatives(raw: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _derivatives(raw: Floats, y: Floats, largest: Floats, total: Floats) -> tuple[Floats, Floats]:
-    gradient, hessian = np.empty(raw.shape), np.empty(raw.shape)
+    gradient, hessian = (np.empty(raw.shape, order="F") for _ in range(2))
     for k in range(raw.shape[1]):
-        (share,) = elementwise(raw[:, k].copy(), (largest, total), (), _class_share, 1)
+        (share,) = elementwise(raw[:, k], (largest, total), (), _class_share, 1)
         gradient[:, k] = share - (y == k)
         hessian[:, k] = share * (1.0 - share)
     return gradient, hessian
@@ -100,7 +100,7 @@ def _denominator(raw: Floats) -> tuple[Floats, Floats]:
     largest = raw.max(axis=1)
     total = np.zeros(largest.shape)
     for k in range(raw.shape[1]):
-        (total,) = elementwise(raw[:, k].copy(), (largest, total), (), _added, 1)
+        (total,) = elementwise(raw[:, k], (largest, total), (), _added, 1)
     return largest, total
 
 

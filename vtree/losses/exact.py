@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree.errors import InputError
 from vtree_kernels import run_blocks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SUM_BITS = 53
+SUM_BITS = 53
 
 
 class Terms(NamedTuple):
@@ -39,44 +40,58 @@ def whole_numbers(
     weight: Integers | None,
     n_rows: int,
     total: int,
-    bits: int = _SUM_BITS,
+    bits: int = SUM_BITS,
     *,
     negated: bool = False,
     least: int | None = None,
+    reach: float | None = None,
 ) -> tuple[Integers, float]:
     """Return (weighted values as whole numbers (R,), what one of them stands for).
 
     No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53, and no
-    value that weighs one reaches 2^bits. negated: of −values; least: what smaller ones become.
+    value that weighs one reaches 2^bits. negated: of −values; least: what smaller ones become;
+    reach: what no value is larger than, where that of others gives the unit. Raises InputError for
+    values that are not finite.
     """
-    reach = _reach(values)
+    reach = reach_of(values) if reach is None else reach
     sign = -1.0 if negated else 1.0
     if reach == 0.0:
         return np.full(values.size, max(0, least or 0), dtype=np.int64), 1.0
+    check_finite(reach)
     top = int(np.frexp(reach)[1])
-    if weight is None or total.bit_length() <= _SUM_BITS // 2:
-        step = max(top + total.bit_length() - _SUM_BITS, top - bits, -1022)
+    if weight is None or total.bit_length() <= SUM_BITS // 2:
+        step = max(top + total.bit_length() - SUM_BITS, top - bits, -1022)
         whole = _rounded(values, step, sign, None, None if weight is not None else least)
         if weight is not None:
             whole = np.multiply(whole, weight, out=whole)
             whole = whole if least is None else np.maximum(whole, least, out=whole)
     else:
         heaviest = int(weight.max()).bit_length()
-        step = max(top + heaviest + n_rows.bit_length() - _SUM_BITS, -1022)
+        step = max(top + heaviest + n_rows.bit_length() - SUM_BITS, -1022)
         whole = _rounded(values, step, sign, weight, least)
     return whole, float(np.ldexp(1.0, step))
 
 
-def _reach(values: Floats) -> float:
-    """Return the largest absolute value."""
+def check_finite(values: float | Floats) -> None:
+    """Raise InputError if a loss, or what follows from its derivatives, is no finite number."""
+    if not np.isfinite(values).all():
+        raise InputError(
+            "the loss or its derivatives are no longer finite numbers, for the raw predictions "
+            "have run away. Lower learning_rate, raise the penalties of leaves, or bring y or the "
+            "objective to a smaller scale"
+        )
+
+
+def reach_of(values: Floats) -> float:
+    """Return the largest absolute value, NaN if there is one."""
     largest: list[float] = []
 
     def block(rows: slice) -> None:
         own = values[rows]
-        largest.append(float(max(own.max(), -own.min())))
+        largest.append(float(np.maximum(own.max(), -own.min())))
 
     run_blocks(block, values.size, each=1)
-    return max(largest, default=0.0)
+    return float(np.max(largest, initial=0.0))
 
 
 def _rounded(

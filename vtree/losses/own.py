@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays
-from vtree.errors import InputError, InputTypeError
+from vtree.errors import InputError, InputTypeError, own_errors
 from vtree.losses.exact import Terms
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,8 @@ def own_terms(function: Callable[..., Any], raw: Floats, y: Floats) -> Terms:
         raise InputTypeError("objective must return a pair (gradient, hessian)")
     columns = []
     for name, part in zip(("gradient", "hessian"), found, strict=True):
-        own = np.asarray(arrays.to_numpy(part), dtype=np.float64)
+        with own_errors("objective", f"Its {name} must be an array of numbers."):
+            own = np.asarray(arrays.to_numpy(part), dtype=np.float64)
         own = own[:, None] if own.ndim == 1 else own
         if own.shape != raw.shape:
             raise InputError(

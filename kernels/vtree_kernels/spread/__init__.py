@@ -2,11 +2,10 @@
 
     spread(sums, rows, start, stop, value)
 
-sums (N, K) float64, changed in place; rows (R,) int32, those of leaf l at rows[start[l] : stop[l]];
-start, stop (L,) int64; value (L,) float64. Row number r is row r mod N of the table in tree r // N,
-which adds to that column:
+sums (N,) float64, changed in place; rows (R,) int32, those of leaf l at rows[start[l] : stop[l]];
+start, stop (L,) int64; value (L,) float64:
 
-    sums[r mod N, r // N] += value[l]
+    sums[row] += value[l]
 
 No two leaves hold the same row number, so each sum has one addition and no order matters.
 """

@@ -14,15 +14,10 @@ CHUNK = 32_768  # rows of a task
 
 @numba.njit(cache=True, nogil=True)
 def _add(sums, rows, tasks, first, last, value):  # type: ignore[no-untyped-def]
-    n_rows, width = sums.shape
-    flat = sums.reshape(-1)
     for t in range(first, last):
         own = value[tasks[t, 0]]
         for position in range(tasks[t, 1], tasks[t, 2]):
-            row, column = np.intp(rows[position]), 0
-            while row >= n_rows:
-                row, column = row - n_rows, column + 1
-            flat[row * width + column] += own
+            sums[np.uint64(rows[position])] += own
 
 
 def spread(
@@ -32,7 +27,7 @@ def spread(
     stop: NDArray[np.int64],
     value: NDArray[np.float64],
 ) -> None:
-    """Change sums (N, K); see the package for the contract."""
+    """Change sums (N,); see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 4)
 

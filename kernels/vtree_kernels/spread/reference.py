@@ -13,8 +13,6 @@ def spread(
     stop: NDArray[np.int64],
     value: NDArray[np.float64],
 ) -> None:
-    """Change sums (N, K); see the package for the contract."""
-    n_rows = sums.shape[0]
+    """Change sums (N,); see the package for the contract."""
     for begin, end, own in zip(start.tolist(), stop.tolist(), value.tolist(), strict=True):
-        held = rows[begin:end]
-        sums[held % n_rows, held // n_rows] += own
+        sums[rows[begin:end]] += own
