@@ -185,6 +185,28 @@ def test_parts_grown_together_are_those_grown_alone(weighted: bool) -> None:
     np.testing.assert_allclose(pruned.subtrees_.unseen_risks, total / own.sum(), rtol=1e-12)
 
 
+def test_given_priors_hold_in_each_part() -> None:
+    """As in rpart, where the trees of the parts and the loss of a row know their shares alone."""
+    priors = [0.5, 0.3, 0.2]
+    settings: dict[str, Any] = {"min_samples_leaf": 5, "priors": priors}
+    model = vtree.DecisionTreeClassifier(**settings).fit(X, Y)
+    parts = np.arange(200) % 3
+    pruned = vtree.prune(model, method="cost_complexity", cv=parts, X=X, y=Y)
+    alphas = pruned.subtrees_.alphas
+    between = np.sqrt(alphas * np.append(alphas[1:], 100 * alphas[-1]))
+    total, whole = np.zeros(alphas.size), 0.0
+    for k in range(3):
+        train, test = parts != k, parts == k
+        part = vtree.DecisionTreeClassifier(**settings).fit(X[train], Y[train])
+        share = np.bincount(Y[train], minlength=3) / train.sum()
+        weight = (np.array(priors) / share)[Y[test]]
+        whole += weight.sum()
+        for place, alpha in enumerate(between):
+            each = vtree.prune(part, method="cost_complexity", alpha=float(alpha))
+            total[place] += weight @ (each.predict(X[test]) != Y[test])
+    np.testing.assert_allclose(pruned.subtrees_.unseen_risks, total / whole, rtol=1e-9)
+
+
 def test_ways_to_name_the_parts() -> None:
     model = vtree.DecisionTreeClassifier().fit(X, Y)
     numbers = np.arange(200) // 50

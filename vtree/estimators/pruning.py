@@ -87,7 +87,8 @@ def prune(
         For "cost_complexity": choose alpha by cross-validation. An int is the number of parts, as
         in scikit-learn (stratified for classes, not shuffled).
     X, y, sample_weight : what the model was fitted on, for `cv`
-        Rows keep their weight in all parts, so priors are those of the whole table.
+        Rows keep their weight in all parts; but priors that the model was given hold in each part,
+        whose rows are weighed anew.
     rule : "minimum" or "one_standard_error"
         For "cost_complexity" with `cv` or validation rows: take the subtree of the least loss
         (default), or the smallest within one standard error of it.

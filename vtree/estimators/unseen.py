@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from vtree.errors import InputError, own_errors, renamed
 from vtree.estimators.base import Prepared, TreeEstimator, thread_count
 from vtree.estimators.class_costs import weight_like_training
 from vtree.estimators.devices import working
-from vtree.estimators.targets import as_columns, codes_of, host, row_weights
+from vtree.estimators.targets import as_columns, codes_of, host, plain_weights, row_weights
 from vtree.pruning import (
     Losses,
     Part,
@@ -27,7 +28,8 @@ from vtree.pruning import (
     real_losses,
     training_losses,
 )
-from vtree.surrogates import follow
+from vtree.surrogates import Rules, follow
+from vtree.targets import Targets, class_targets
 from vtree.tree import Tree, collapse
 from vtree_kernels import threads
 
@@ -126,18 +128,58 @@ def parts_of(
         roots = [np.setdiff1d(everything, test) for test in tests]
         if not all(root.size and test.size for root, test in zip(roots, tests, strict=True)):
             raise InputError(f"cv={cv!r} leaves no rows to grow a tree on, or none to judge it by")
-        forest, rules = twin._planted(data, roots)
-        xp = arrays.namespace(data.values)
-        parts = []
-        for number, test in enumerate(tests):
-            one = forest._replace(root=forest.root[[number]])
-            tree = collapse(one, one.first_child >= 0)
+        parts, weight = [], _weight(twin, data)
+        own = plain_weights(sample_weight, data.n_rows)[data.kept]
+        trees = _trees(twin, data, roots, own)
+        for (tree, rules, factor), test in zip(trees, tests, strict=True):
+            xp = arrays.namespace(data.values)
             values = xp.take(data.values, arrays.like(test, data.values), axis=0)
-            own = None if rules is None else follow(rules, one, tree)
-            rest = twin._parts(tree, own, values)
+            rest = twin._parts(tree, rules, values)
             parts.append(Part(tree, own_losses(twin, tree), rest.node, test[rest.row], rest.share))
+            if factor is not None:
+                weight[test] *= factor[test]
     true = data.targets.identity
-    return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, _weight(twin, data)
+    return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, weight
+
+
+def _trees(
+    twin: Any, data: Prepared, roots: list[Integers], own: Floats
+) -> Iterator[tuple[Tree, Rules | None, Floats | None]]:
+    """Yield the tree of each root's rows with its surrogates, and by what rows (N,) weigh more.
+
+    All grow in one frontier, unless priors are given: these hold in each part, whose rows then
+    weigh otherwise than those of the others, as in rpart. own (N,): weights without priors.
+    """
+    if getattr(twin, "priors_", None) is not None:
+        for root in roots:
+            targets, factor = _with_priors_among(data.targets, root, own, int(twin.n_classes_))
+            yield (*twin._planted(data._replace(targets=targets), [root]), factor)
+        return
+    forest, rules = twin._planted(data, roots)
+    for number in range(len(roots)):
+        one = forest._replace(root=forest.root[[number]])
+        tree = collapse(one, one.first_child >= 0)
+        yield tree, None if rules is None else follow(rules, one, tree), None
+
+
+def _with_priors_among(
+    targets: Targets, rows: Integers, own: Floats, n_classes: int
+) -> tuple[Targets, Floats]:
+    """Return (targets that give classes their priors among some rows, factor).
+
+    own (N,): weights without priors; factor (N,): of the weight of each row under priors among all
+    rows; 1 for those of classes without any weight among `rows`.
+    """
+    code = targets.identity[:, 0].astype(np.int64)
+    share, found = (
+        np.bincount(code[some], own[some], n_classes) / own[some].sum()
+        for some in (slice(None), rows)
+    )
+    factor = np.where(found > 0.0, share / np.where(found > 0.0, found, 1.0), 1.0)[code]
+    weight = factor * targets.weight_unit
+    if targets.weight is not None:
+        weight = weight * targets.weight
+    return class_targets(targets.identity.astype(np.int64), [n_classes], weight), factor
 
 
 def _weight(model: TreeEstimator, data: Prepared) -> Floats:
