@@ -46,6 +46,17 @@ def _levels(dtype: Any = np.float64) -> Case:
     return values, [0], *_back_to_back([np.arange(9) + 0.5]), np.uint8
 
 
+def _levels_side_by_side(width: int) -> Case:
+    one = _levels()[0]
+    values = np.column_stack([one, one[::-1], np.roll(one, 3), np.roll(one, 9)])
+    return (
+        values,
+        [1, 2, 3][:width],
+        *_back_to_back([np.arange(n) + 0.5 for n in (9, 1, 4)][:width]),
+        np.uint8,
+    )
+
+
 def _wide() -> Case:
     values = np.arange(3000.0)[:, None] / 2
     return values, [0], *_back_to_back([np.arange(1400.0)]), np.uint16
@@ -61,6 +72,11 @@ CASES: dict[str, Callable[[], Case]] = {
     "all missing": lambda: (np.full((9, 1), np.nan), [0], *_back_to_back([[1.0]]), np.uint8),
     "special values": _special,
     "levels": _levels,
+    "levels side by side": lambda: _levels_side_by_side(3),
+    "levels by columns": lambda: (
+        np.asfortranarray(_levels_side_by_side(3)[0]),
+        *_levels_side_by_side(3)[1:],
+    ),
     "levels of float32": lambda: _levels(np.float32),
     "wide codes": _wide,
 }

