@@ -71,7 +71,7 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     X, score = survey(200)
-    with pytest.raises(InputError, match="y has 2 columns, and CHAID predicts one"):
+    with pytest.raises(InputError, match="y has 2 columns, but CHAIDRegressor predicts one"):
         CHAIDRegressor().fit(X, np.stack([score, score], axis=1))
     monkeypatch.setattr(chaid_base, "MOST_LEVELS", 3)
     with pytest.raises(InputError, match="column 'colour' holds 4 levels"):

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 from vtree.chaid.association import AssociationTest
 from vtree.chaid.resplitting import best_halves
-from vtree_kernels.merging import Groups, Rule, State, merging
-from vtree_kernels.merging.reference import best_partners, join, new_state
+from vtree_kernels.merging import (
+    Groups,
+    Rule,
+    State,
+    best_partners,
+    join,
+    merging,
+    new_state,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

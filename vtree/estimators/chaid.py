@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from vtree.arrays import Array
@@ -15,16 +15,17 @@ from vtree.chaid.association import AssociationTest
 from vtree.chaid.search import class_levels
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
-from vtree.estimators.chaid_base import CHAID_CONSTRAINTS, ChaidEstimator, one_output
+from vtree.estimators.chaid_base import CHAID_CONSTRAINTS, ChaidEstimator
 from vtree.estimators.devices import answer
-from vtree.estimators.targets import check_span, class_codes, row_weights
+from vtree.estimators.multiway import MultiwayClassifier, one_column
+from vtree.estimators.targets import check_span, row_weights
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.targets import Targets, class_targets, real_targets
+from vtree.targets import Targets, real_targets
 
 Floats = NDArray[np.float64]
 
 
-class CHAIDClassifier(ClassifierMixin, ChaidEstimator):
+class CHAIDClassifier(MultiwayClassifier, ChaidEstimator):
     """A classification tree with one branch for each group of levels that answer alike.
 
     Levels of a predictor are merged while the most similar pair does not differ significantly;
@@ -157,44 +158,13 @@ class CHAIDClassifier(ClassifierMixin, ChaidEstimator):
 
     fit = _fit_context(prefer_skip_nested_validation=True)(TreeEstimator.fit)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        values, schema = self._read(X)
-        labels = one_output(y, numeric=False)
-        weight = row_weights(sample_weight, self.class_weight, labels, values.shape[0])
-        (self.classes_,), codes = class_codes(labels)
-        self.n_classes_ = self.classes_.size
-        self.n_outputs_ = 1
-        values, kept = kept_rows(values, weight)
-        total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
-        kept_weight = None if weight is None else weight[kept]
-        targets = class_targets(codes[kept], [self.n_classes_], kept_weight)
-        return Prepared(values, schema, targets, labels.shape[0], total, kept)
-
     def _tests(self, targets: Targets) -> tuple[Targets, AssociationTest, Any]:
         test = getattr(association, self.statistic)(targets.weight_unit)
         return targets, test, class_levels
 
-    def _class_counts(self) -> NDArray[np.int64]:
-        return np.asarray([self.n_classes_], dtype=np.int64)
-
-    def _shares(self, X: Any) -> Floats:
-        leaf = self._leaves(X)
-        shares: Floats = self.grown_.value[leaf]
+    def _class_shares(self, X: Any) -> Floats:
+        shares: Floats = self.grown_.value[self._leaves(X)]
         return shares
-
-    def predict_proba(self, X: Any, check_input: bool = True) -> Array:
-        """Return the share of each class in the row's leaf, (N, K)."""
-        return answer(self._shares(X), X)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
-        with np.errstate(divide="ignore"):
-            return answer(np.log(self._shares(X)), X)
-
-    def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the most frequent class of the row's leaf, (N,), the first of equals."""
-        best = np.argmax(self._shares(X), axis=1)
-        return answer(self.classes_[best], X)
 
 
 class CHAIDRegressor(RegressorMixin, ChaidEstimator):
@@ -264,7 +234,7 @@ class CHAIDRegressor(RegressorMixin, ChaidEstimator):
     fit = _fit_context(prefer_skip_nested_validation=True)(TreeEstimator.fit)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        numbers = one_output(y, numeric=True)
+        numbers = one_column(y, type(self).__name__, numeric=True)
         check_span(numbers)
         values, schema = self._read(X)
         weight = row_weights(sample_weight, None, numbers, values.shape[0])

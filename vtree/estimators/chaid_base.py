@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Integral, Real
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from vtree.arrays import Array
@@ -25,15 +23,15 @@ from vtree.chaid.search import (
 )
 from vtree.criteria import Criterion
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.base import Prepared
 from vtree.estimators.limits import CONSTRAINTS
-from vtree.estimators.targets import as_columns
+from vtree.estimators.multiway import MultiwayTree
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow
 from vtree.predict import leaves
 from vtree.tables import Table, read_table
 from vtree.targets import Targets
-from vtree.tree import Tree, depth
+from vtree.tree import Tree
 from vtree_kernels.scan import Limits
 
 Floats = NDArray[np.float64]
@@ -76,12 +74,9 @@ CHAID_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class ChaidEstimator(TreeEstimator):
+class ChaidEstimator(MultiwayTree):
     """What both CHAID estimators share; use a derived class."""
 
-    # CHAID draws no features and prunes nothing.
-    max_features = None
-    ccp_alpha = 0.0
     criterion: str  # what importances and impurities are of
 
     @classmethod
@@ -209,44 +204,7 @@ class ChaidEstimator(TreeEstimator):
         """The adjusted p-value, at most 1, of each predictor in each node, (M, F); NaN: none."""
         return np.minimum(np.exp(self.log_p_values_), 1.0)
 
-    def get_depth(self) -> int:
-        """Return the distance from the root to the farthest leaf."""
-        return int(depth(self.grown_).max())
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        return int((self.grown_.first_child < 0).sum())
-
-    @property
-    def tree_(self) -> NoReturn:
-        """Not there: scikit-learn's trees are binary."""
-        raise AttributeError(
-            f"{type(self).__name__} has no tree_, for scikit-learn's trees are binary; "
-            "see grown_, or vtree.export_text(model)"
-        )
-
-    def to_sklearn(self) -> NoReturn:
-        """Raise InputError: scikit-learn's trees are binary."""
-        raise InputError("scikit-learn's trees are binary and cannot hold a CHAID tree")
-
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
-        """Raise InputError: CHAID stops by tests; `vtree.prune` prunes its trees, too."""
-        raise InputError("CHAID stops by tests; vtree.prune(model, ...) prunes its trees, too")
-
 
 def _amount(least: int | float, total_weight: float) -> float:
     """Return a number of rows, given as such or as a share of all."""
     return float(least) if isinstance(least, Integral) else math.ceil(least * total_weight)
-
-
-def one_output(y: Any, *, numeric: bool) -> NDArray[Any]:
-    """Return y as (N, 1), or raise InputError for several outputs."""
-    columns = as_columns(y, numeric=numeric)
-    if columns.shape[1] > 1:
-        raise InputError(
-            f"y has {columns.shape[1]} columns, and CHAID predicts one; fit one model a column"
-        )
-    if len(getattr(y, "shape", ())) > 1:
-        message = "A column-vector y was passed when a 1d array was expected. Pass y[:, 0]."
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
-    return columns

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
 
 from vtree import arrays
 from vtree.arrays import Array
@@ -16,11 +13,10 @@ from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.criteria.classification import entropy, entropy_impurity
 from vtree.criteria.information import Worth, x_log_x
-from vtree.errors import InputError
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows, thread_count
+from vtree.estimators.base import Prepared, thread_count
 from vtree.estimators.bins import Bins as TableBins
-from vtree.estimators.devices import answer, working
-from vtree.estimators.targets import as_columns, class_codes, row_weights
+from vtree.estimators.devices import working
+from vtree.estimators.multiway import MultiwayClassifier
 from vtree.finish import finish
 from vtree.fractions import ByWeight, divisible
 from vtree.gain_ratio import InformationSearch, reaches
@@ -29,8 +25,8 @@ from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
 from vtree.routing import Router, by_branch
 from vtree.sorted_rows import SortedRows, suits
 from vtree.tables import Schema, Table, read_table
-from vtree.targets import Targets, class_targets, repeated
-from vtree.tree import Tree, children, depth, joined, levels, parents
+from vtree.targets import Targets, repeated
+from vtree.tree import Tree, children, joined, levels, parents
 from vtree_kernels import threads
 from vtree_kernels.scan import Limits
 
@@ -55,12 +51,9 @@ def _impurity(stats: Any, layout: Any) -> Any:
 ENTROPY = Criterion(entropy, _shares, impurity=_impurity)  # of nodes that may be empty
 
 
-class InformationTree(ClassifierMixin, TreeEstimator):
+class InformationTree(MultiwayClassifier):
     """Base of ID3 and C4.5; use a derived class."""
 
-    # These systems draw no features and know no price of a leaf.
-    max_features = None
-    ccp_alpha = 0.0
     min_objects: float = 1.0
 
     def _worth(self, n_features: int) -> Worth:
@@ -72,22 +65,6 @@ class InformationTree(ClassifierMixin, TreeEstimator):
             return super()._table(X)
         chosen = self.categorical_features
         return read_table(X, categorical_features=chosen, nominal_booleans=True)
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        values, schema = self._read(X)
-        self._check_columns(schema)
-        labels = _one_column(y, type(self).__name__)
-        weight = row_weights(sample_weight, self.class_weight, labels, values.shape[0])
-        (self.classes_,), codes = class_codes(labels)
-        self.n_classes_, self.n_outputs_ = self.classes_.size, 1
-        values, kept = kept_rows(values, weight)
-        total = float(labels.shape[0]) if weight is None else float(np.sum(weight))
-        kept_weight = None if weight is None else weight[kept]
-        targets = class_targets(codes[kept], [self.n_classes_], kept_weight)
-        return Prepared(values, schema, targets, labels.shape[0], total, kept)
-
-    def _check_columns(self, schema: Schema) -> None:
-        """Raise InputError for columns that the system cannot split."""
 
     def _bin(self, data: Prepared) -> Bins:
         n_levels = [-1 if each is None else each.size for each in data.schema.levels]
@@ -150,9 +127,6 @@ class InformationTree(ClassifierMixin, TreeEstimator):
         """Return what is left of a grown tree; whole: units of each row, if rows divide."""
         return tree
 
-    def _class_counts(self) -> Integers:
-        return np.asarray([self.n_classes_], dtype=np.int64)
-
     def _parts(self, tree: Tree, rules: Any, values: Array) -> Parts:
         return parts_in_leaves(tree, values)
 
@@ -160,51 +134,6 @@ class InformationTree(ClassifierMixin, TreeEstimator):
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
             return shares_of_leaves(self.grown_, values)
-
-    def predict_proba(self, X: Any, check_input: bool = True) -> Array:
-        """Return the share of each class, (N, K).
-
-        Where the value that a node asks for is missing, or a level that training did not see, all
-        branches answer, each by its share of the training weight.
-        """
-        return answer(self._class_shares(X), X)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
-        with np.errstate(divide="ignore"):
-            return answer(np.log(self._class_shares(X)), X)
-
-    def predict(self, X: Any, check_input: bool = True) -> Any:
-        """Return the class with the largest share, the first of equal ones, (N,)."""
-        chosen = np.argmax(self._class_shares(X), axis=1)
-        labels = self.classes_[chosen]
-        return answer(labels, X)
-
-    def get_depth(self) -> int:
-        """Return the distance from the root to the farthest leaf."""
-        return int(depth(self.grown_).max())
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        return int((self.grown_.first_child < 0).sum())
-
-    @property
-    def tree_(self) -> NoReturn:
-        """Not there: scikit-learn's trees are binary."""
-        raise AttributeError(
-            f"{type(self).__name__} has no tree_, for scikit-learn's trees are binary; "
-            "see grown_, or vtree.export_text(model)"
-        )
-
-    def to_sklearn(self) -> NoReturn:
-        """Raise InputError: scikit-learn's trees are binary."""
-        raise InputError(
-            f"scikit-learn's trees are binary and cannot hold those of {type(self).__name__}"
-        )
-
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
-        """Raise InputError: `vtree.prune` prunes these trees by cost-complexity, too."""
-        raise InputError("use vtree.prune(model, ...), which prunes these trees, too")
 
 
 def part_of(data: Prepared, rows: Integers) -> Prepared:
@@ -214,23 +143,6 @@ def part_of(data: Prepared, rows: Integers) -> Prepared:
     own = repeated(data.targets, rows, None)
     weight = float(rows.size) if own.weight is None else float(own.weight.sum() * own.weight_unit)
     return data._replace(values=values, targets=own, n_rows=rows.size, total_weight=weight)
-
-
-def _one_column(y: Any, owner: str) -> NDArray[Any]:
-    """Return labels (N, 1), with scikit-learn's warning where y is a column already."""
-    labels = as_columns(y, numeric=False)
-    if labels.shape[1] > 1:
-        raise InputError(
-            f"y has {labels.shape[1]} columns, but {owner} predicts one target; "
-            "fit one tree for each"
-        )
-    if len(getattr(y, "shape", ())) > 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
-            DataConversionWarning,
-            stacklevel=6,
-        )
-    return labels
 
 
 def column_name(schema: Schema, feature: int) -> str:

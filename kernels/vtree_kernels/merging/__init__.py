@@ -16,14 +16,34 @@ of all groups as one; size(stats (..., T)) → (...) weights; formula, the name 
 out, and unit, the weight of one integer. Twins know "pearson" and "likelihood_ratio" by name.
 resplit: what may cut new groups in two again, or None.
 
+A caller that merges by rules of its own has the steps of a round: `new_state`, `best_partners`,
+`join`.
+
 Returns `Groups`: label (P, G) int64 and alive (P, G) bool. Under an exhaustive rule these are of
 the stage, of those with no more than most_groups, whose whole table has the smallest p-value.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.merging import reference
-from vtree_kernels.merging.reference import Groups, Resplit, Rule, State
+from vtree_kernels.merging.reference import (
+    Groups,
+    Resplit,
+    Rule,
+    State,
+    best_partners,
+    join,
+    new_state,
+)
 
 merging = Kernel(reference.merging, cpu="vtree_kernels.merging.cpu")
 
-__all__ = ["Groups", "Resplit", "Rule", "State", "merging"]
+__all__ = [
+    "Groups",
+    "Resplit",
+    "Rule",
+    "State",
+    "best_partners",
+    "join",
+    "merging",
+    "new_state",
+]
