@@ -163,7 +163,8 @@ class CHAIDClassifier(MultiwayClassifier, ChaidEstimator):
         return targets, test, class_levels
 
     def _class_shares(self, X: Any) -> Floats:
-        shares: Floats = self.grown_.value[self._leaves(X)]
+        leaf = self._leaves(X)  # first, for it tells whether there is a tree
+        shares: Floats = self.grown_.value[leaf]
         return shares
 
 
