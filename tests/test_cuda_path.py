@@ -16,6 +16,7 @@ from vtree import (
     GradientBoostingRegressor,
     IsolationForest,
     LeafwiseBoostingClassifier,
+    LeafwiseBoostingRegressor,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     OrderedBoostingRegressor,
@@ -125,6 +126,10 @@ BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
     "ordered": (OrderedBoostingRegressor, {"depth": 3, "boosting_type": "Ordered"}),
     "leaf by leaf": (LeafwiseBoostingClassifier, {"num_leaves": 5, "min_child_samples": 5}),
+    "smoothed": (
+        LeafwiseBoostingRegressor,
+        {"path_smooth": 5.0, "min_child_samples": 5, "categorical_features": [3], "cat_smooth": 1},
+    ),
 }
 
 

@@ -74,6 +74,9 @@ class Plan(NamedTuple):
     router: Router = by_branch
     few_rows: int = FEW_ROWS  # up to so many, a node is searched without its histograms
     alone: bool = True  # nodes with few rows may grow all that is below them by themselves
+    # (grown, nodes (L,)) → (L,) what they answer, where splits are judged by what children answer
+    # that lean on it; bounds of nodes then hold it.
+    answers: Callable[[Grown, Integers], NDArray[np.float64]] | None = None
 
 
 def level_order(grown: Grown) -> Integers:
@@ -129,6 +132,7 @@ def grow(
         keys = np.atleast_1d(draws.mix(np.arange(len(roots))))
     grown = plant(start, targets, order_of_rows, keys)
     frontier = np.arange(len(roots))
+    _settle(grown, frontier, plan)
     n_statistics = targets.layout.n_statistics
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
@@ -147,6 +151,7 @@ def grow(
         total = branch_totals(grown, branches, chosen)
         data, total = plan.router(grown, chosen, total, branches.map, data)
         grown, frontier = with_children(grown, chosen, total)
+        _settle(grown, frontier, plan)
         _bound(grown, chosen, frontier, data, plan.search)
     few = np.concatenate(waiting)
     if rule is not None and few.size:
@@ -369,6 +374,12 @@ def _write(
             used += branch_map.size
     total = np.concatenate([branches.total, splits.child_total])
     return Branches(np.concatenate(maps), total)
+
+
+def _settle(grown: Grown, new: Integers, plan: Plan) -> None:
+    """Write what `new` nodes answer, where the search asks for it."""
+    if plan.answers is not None and new.size:
+        grown.lower[new] = grown.upper[new] = plan.answers(grown, new)
 
 
 def _bound(grown: Grown, chosen: Integers, new: Integers, data: Data, search: Searcher) -> None:

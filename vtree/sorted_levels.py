@@ -64,7 +64,7 @@ class SortedLevels(NamedTuple):
             scores.append(self._scores(left, whole, legal, gain, layout))
         left, legal = hist[:, :, 1:, :], alone & _large(hist[:, :, 1:, :], whole, limits, layout)
         candidates.append(left)
-        scores.append(_scores(left, whole, legal, gain, layout))
+        scores.append(_scores(left, whole, legal, gain, layout) - _lost(whole, layout, layout))
         top, number = first_maximum(xp.concat(scores, axis=2))
         left = xp.take_along_axis(xp.concat(candidates, axis=2), number[:, :, None, None], axis=2)
         filled = xp.sum(xp.astype(counts > 0, xp.int64), axis=2)
@@ -123,11 +123,20 @@ class SortedLevels(NamedTuple):
 
     def _scores(self, left: Array, whole: Array, legal: Array, gain: Gain, layout: Layout) -> Array:
         """Return what splits gain whose children shrink more than their parent did."""
-        xp = arrays.namespace(left)
         more = layout._replace(unit=(layout.unit[0] + self.shrink, *layout.unit[1:]))
-        parent = [xp.astype(whole[..., s], xp.float64) for s in range(whole.shape[3])]
-        lost = newton.worth(parent, layout) - newton.worth(parent, more)
-        return _scores(left, whole, legal, gain, more) - lost
+        return _scores(left, whole, legal, gain, more) - _lost(whole, layout, more)
+
+
+def _lost(whole: Array, layout: Layout, children: Layout) -> Array:
+    """Return what a node is worth, less what gains by the layout of its children take it for.
+
+    Where answers lean, it is worth what its answer says.
+    """
+    xp = arrays.namespace(whole)
+    parent = [xp.astype(whole[..., s], xp.float64) for s in range(whole.shape[3])]  # (L, 1, 1)
+    leans = len(layout.unit) > 3
+    own = newton.worth_of_answer(parent, layout) if leans else newton.worth(parent, layout)
+    return own - newton.worth(parent, children)
 
 
 def _members(number: Array, rank: Array, sizes: Array, steps: int, code: Array) -> NDArray[np.int8]:

@@ -79,6 +79,7 @@ class Search(NamedTuple):
     feature_costs: Floats | None = None  # (F,) the gain of a split is worth that much less
     legal: tuple[Legal, ...] = ()  # rules by which features may split a node, all of them
     subsets: Subsets = subset_splits
+    leaning: bool = False  # whether gains ask what the node answers, its bounds both
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group."""
@@ -173,6 +174,8 @@ def search_group(
         hist = with_counts(hist, layout.n_statistics, layout)
     if group.categorical:
         limits, least, n_levels = search.limits, search.min_level_rows, bins.n_bins[group.features]
+        if search.leaning:
+            layout = layout._replace(lower=arrays.like(nodes.lower[:, None, None], hist))
         best, goes_left = search.subsets(hist, nodes.total, limits, gain, layout, least, n_levels)
         return Found(best, None, goes_left)
     threshold: Floats | None = None
@@ -201,7 +204,7 @@ def _constraints(
     group: Group, nodes: Nodes, search: Search, example: Array
 ) -> tuple[Array, Array, Array]:
     """Return (directions, lower, upper) as `scan` takes them, where `example` lies, or None."""
-    if search.monotone is None:
+    if search.monotone is None and not search.leaning:
         return None, None, None
     own, bounds = search.directions(group), (nodes.lower, nodes.upper)
     lower, upper = (arrays.like(bound, example) for bound in bounds)

@@ -40,7 +40,9 @@ def rule_of(
     if not isinstance(search, Search) or search.uses_once or search.criterion.by_rows:
         return None
     draw = search.draw
-    if search.monotone is not None or search.legal or bins.is_categorical.any():
+    if search.monotone is not None or search.leaning:
+        return None
+    if search.legal or bins.is_categorical.any():
         return None
     if draw.random_threshold and not draw.raw:
         return None

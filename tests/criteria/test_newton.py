@@ -3,7 +3,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vtree.criteria.newton import bounded_newton, newton, no_impurity, steps, worth
+from vtree.criteria.newton import (
+    bounded_newton,
+    newton,
+    no_impurity,
+    smoothed_newton,
+    steps,
+    worth,
+)
 from vtree.ensembles.derivatives import Weights, derivative_targets
 from vtree_kernels._translate import c_gain
 from vtree_kernels.scan import Layout
@@ -52,6 +59,30 @@ def test_the_gain_of_bounded_answers_is_what_they_lower(most: float, lower: floa
     np.testing.assert_allclose(worth(left, layout), kept * kept / (left[1] + 2.0), rtol=1e-12)
 
 
+def test_the_gain_of_leaning_answers_is_what_they_lower() -> None:
+    draw = np.random.default_rng(0)
+    layout = Layout(1, 2, 1, 1, 2, 0.0, 0.5, (2.0, 0.5, np.inf, 30.0), lower=0.4)
+    left, right = (
+        [draw.integers(1, 50, 200), draw.random(200) * 9, draw.normal(size=200) * 5]
+        for _ in range(2)
+    )
+    both = [a + b for a, b in zip(left, right, strict=True)]
+
+    def lowered(side: Any) -> Any:
+        kept = np.sign(side[2]) * np.maximum(np.abs(side[2]) - 0.5, 0.0)
+        share = side[0] / (side[0] + 30.0)
+        step = kept / (side[1] + 2.0) * share + 0.4 / 0.5 * (1.0 - share)
+        return 2.0 * kept * step - (side[1] + 2.0) * step * step
+
+    expected = lowered(left) + lowered(right) - lowered(both)
+    found = smoothed_newton(left, right, layout)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(worth(left, layout), lowered(left), rtol=1e-9, atol=1e-9)
+    upright = layout._replace(unit=(2.0, 0.5, np.inf, 0.0))
+    found = smoothed_newton(left, right, upright)
+    np.testing.assert_allclose(found, newton(left, right, layout), rtol=1e-6, atol=1e-9)
+
+
 def test_equal_sides_gain_exactly_nothing() -> None:
     layout = Layout(0, 1, 1, 1, 1, 0.0, 1.0, (0.0, 0.0))
     third = np.array([1.0 / 3.0])
@@ -62,6 +93,7 @@ def test_equal_sides_gain_exactly_nothing() -> None:
 def test_it_has_a_form_in_cuda() -> None:
     assert "layout.unit[1]" in c_gain(newton)
     assert "layout.lower" in c_gain(bounded_newton)
+    assert "layout.lower" in c_gain(smoothed_newton)
 
 
 def test_steps_and_impurities() -> None:

@@ -58,6 +58,11 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         Y,
         {"path_smooth": 9.0, "interaction_constraints": [[0, 1], [1, 2, 3]]},
     ),
+    "smooth": (
+        LeafwiseBoostingClassifier,
+        LABELS,
+        {"path_smooth": 20.0, "categorical_features": [1], "num_leaves": 5},
+    ),
     "balanced": (LeafwiseBoostingClassifier, LABELS > 1, {"class_weight": "balanced"}),
 }
 

@@ -58,9 +58,9 @@ _ABSOLUTE = Criterion(
     median.no_gain, median.medians, deviance=median.absolute_deviance, degree=1, by_rows=True
 )
 
-NEWTON, BOUNDED_NEWTON = (
+NEWTON, BOUNDED_NEWTON, SMOOTHED_NEWTON = (
     Criterion(gain, newton.steps, impurity=newton.no_impurity)
-    for gain in (newton.newton, newton.bounded_newton)
+    for gain in (newton.newton, newton.bounded_newton, newton.smoothed_newton)
 )
 
 CLASSIFICATION: Mapping[str, Criterion] = MappingProxyType(

@@ -68,18 +68,54 @@ def bounded_newton(left: Any, right: Any, layout: Any) -> Any:
     return gain - step * (2.0 * kept - weight * step)
 
 
-def worth(side: Any, layout: Any) -> Any:
-    """Return T(R)² / (H + λ) of planes, as `newton` takes them."""
-    shrink, clip = layout.unit[0], layout.unit[1]
-    own = side[layout.first]
+def smoothed_newton(left: Any, right: Any, layout: Any) -> Any:
+    """Return the gain where answers lean on those above, layout.unit being (λ, α, ∞, rows).
+
+    Of n rows, w = T(R) / (H + λ) · n / (n + rows) + a · rows / (n + rows), with a what the node
+    answers, layout.lower; a side is worth 2 T(R) w − (H + λ) w². The node itself leans on a, too.
+    """
+    shrink, clip, smooth = layout.unit[0], layout.unit[1], layout.unit[3]
+    above = layout.lower / layout.scale
+    own, weight = left[layout.first], left[layout.weight] + shrink
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
-    return kept * kept / (side[layout.weight] + shrink)
+    step = (kept / weight * left[0] + above * smooth) / (left[0] + smooth)
+    gain = step * (2.0 * kept - weight * step)
+    own, weight = right[layout.first], right[layout.weight] + shrink
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    step = (kept / weight * right[0] + above * smooth) / (right[0] + smooth)
+    gain = gain + step * (2.0 * kept - weight * step)
+    own = left[layout.first] + right[layout.first]
+    weight = left[layout.weight] + right[layout.weight] + shrink
+    rows = left[0] + right[0]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    step = (kept / weight * rows + above * smooth) / (rows + smooth)
+    return gain - step * (2.0 * kept - weight * step)
+
+
+def worth(side: Any, layout: Any) -> Any:
+    """Return T(R)² / (H + λ) of planes, as `newton` takes them, or what `smoothed_newton` takes."""
+    shrink, clip, *more = layout.unit
+    own, weight = side[layout.first], side[layout.weight] + shrink
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    if len(more) < 2:
+        return kept * kept / weight
+    smooth, above = more[1], layout.lower / layout.scale
+    step = (kept / weight * side[0] + above * smooth) / (side[0] + smooth)
+    return step * (2.0 * kept - weight * step)
+
+
+def worth_of_answer(side: Any, layout: Any) -> Any:
+    """Return 2 T(R) a − (H + λ) a² of planes, with a what the node answers, layout.lower."""
+    shrink, clip = layout.unit[0], layout.unit[1]
+    own, answer = side[layout.first], layout.lower / layout.scale
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    return answer * (2.0 * kept - (side[layout.weight] + shrink) * answer)
 
 
 def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
     """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1), not beyond `most`."""
     layout = targets.layout
-    shrink, clip, *most = layout.unit
+    shrink, clip, *most = layout.unit[:3]
     both = total[:, layout.first].astype("float64")
     size = abs(both) - clip
     kept = choose(size > 0.0, choose(both > 0.0, size, -size), 0.0)

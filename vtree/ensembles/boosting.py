@@ -22,10 +22,17 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, with_columns
-from vtree.criteria import BOUNDED_NEWTON, NEWTON, newton
+from vtree.criteria import BOUNDED_NEWTON, NEWTON, SMOOTHED_NEWTON, Criterion, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
 from vtree.ensembles.row_draws import Drawn, drawn
-from vtree.ensembles.steps import Leaves, Rows, below_sorted_levels, leaf_steps, smoothed
+from vtree.ensembles.steps import (
+    Leaves,
+    Rows,
+    below_sorted_levels,
+    leaf_steps,
+    leaning,
+    smoothed,
+)
 from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
@@ -169,24 +176,30 @@ def _frontier(
     known = None if system.first_order else table.hessian
     most = (system.max_step or np.inf) if system.bounded else None
     penalties = (system.reg_lambda, system.reg_alpha, most)
-    derived = derivative_targets(table.gradient, known, table.weights, *penalties, reach=reach)
+    derived = derivative_targets(
+        table.gradient, known, table.weights, *penalties, smooth=system.leaning, reach=reach
+    )
     leaves = training.leaves.of(numbers)
     searched = table if leaves.searched else None
     del table, known
     roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
     keys = draws.mix(draws.TREE, system.seed, number, numbers)
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
-    plan = _plan(system, derived, number)
+    plan = _plan(training.bins, system, derived, number)
     grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
     leaf = _leaves(grown)
     begin, end = grown.start[leaf], grown.stop[leaf]
-    step = bounded(_steps(grown, training.bins, system, derived), grown, derived.targets)
+    step = _steps(grown, np.arange(grown.tree.size), training.bins, system, derived)
+    if system.bounded and system.path_smooth > 0.0:
+        step = smoothed(step, grown, system.path_smooth)
+    step = bounded(step, grown, derived.targets)
     if searched is not None:
         found = leaf_steps(leaves, searched, rows[begin[0] : end[-1]], end - begin)
-        step[leaf, 0] = np.clip(found, grown.lower[leaf], grown.upper[leaf])
+        within = np.clip(found, grown.lower[leaf], grown.upper[leaf])
+        step[leaf, 0] = found if system.leaning else within
     value = step * system.learning_rate
     check_finite(value)
     own = sums.T[numbers[0] : numbers[-1] + 1].reshape(-1)  # of memory in one piece: a view
@@ -194,15 +207,33 @@ def _frontier(
     return _tree(grown, branch_map, value, derived)
 
 
-def _steps(grown: Grown, bins: Bins, system: System, derived: Derivatives) -> Floats:
-    """Return what each node answers, (M, 1)."""
-    targets = derived.targets
-    step: Floats = newton.steps(grown.total, None, None, None, targets)
+def _steps(
+    grown: Grown, nodes: Integers, bins: Bins, system: System, derived: Derivatives
+) -> Floats:
+    """Return what nodes (L,) answer by themselves, (L, 1)."""
+    total, targets = grown.total[nodes], derived.targets
+    step: Floats = newton.steps(total, None, None, None, targets)
     if system.categories is not None:
         own = derived.shrunk(system.categories.shrink)
-        careful = below_sorted_levels(grown, bins, system.categories.one_against_rest)
-        step = np.where(careful, newton.steps(grown.total, None, None, None, own), step)
-    return smoothed(step, grown, system.path_smooth) if system.path_smooth > 0.0 else step
+        careful = below_sorted_levels(grown, nodes, bins, system.categories.one_against_rest)
+        step = np.where(careful, newton.steps(total, None, None, None, own), step)
+    return step
+
+
+def _answers(
+    bins: Bins, system: System, derived: Derivatives
+) -> Callable[[Grown, Integers], Floats] | None:
+    """Return what says what new nodes answer that lean on their parents, None where none do."""
+    if not system.leaning:
+        return None
+
+    def answers(grown: Grown, nodes: Integers) -> Floats:
+        step = _steps(grown, nodes, bins, system, derived)[:, 0]
+        parent = grown.parent[nodes]
+        leant = leaning(step, grown.total[nodes, 0], grown.lower[parent], system.leaning)
+        return np.where(parent < 0, step, leant)
+
+    return answers
 
 
 def _weighed(
@@ -267,7 +298,7 @@ def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
     return found
 
 
-def _plan(system: System, derived: Derivatives, number: int) -> Plan:
+def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan:
     targets = derived.targets
     least = _in_units(system.min_weight, derived.hessian_unit)
     columns = system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2)))
@@ -275,7 +306,7 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     if system.together is not None:
         legal.append(system.together)
     search = Search(
-        BOUNDED_NEWTON if system.bounded else NEWTON,
+        _criterion(system),
         targets.layout,
         Limits(system.min_rows, least),
         Draw(0, system.max_features, system.random_threshold),
@@ -283,6 +314,7 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
         system.min_level_rows,
         uses_once=system.together is not None,
         legal=tuple(legal),
+        leaning=system.leaning > 0.0,
     )
     if system.categories is not None:
         search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
@@ -292,7 +324,13 @@ def _plan(system: System, derived: Derivatives, number: int) -> Plan:
     least_gain = _in_units(system.min_gain, derived.gain_unit)
     least_gain = max(least_gain, float(np.finfo(np.float64).tiny))
     stops = Stops(system.max_depth, system.min_rows_split, least_gain)
-    return Plan(search, stops, system.budget)
+    return Plan(search, stops, system.budget, answers=_answers(bins, system, derived))
+
+
+def _criterion(system: System) -> Criterion:
+    if system.leaning:
+        return SMOOTHED_NEWTON
+    return BOUNDED_NEWTON if system.bounded else NEWTON
 
 
 def _in_units(least: float, unit: float) -> float:

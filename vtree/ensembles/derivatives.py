@@ -73,13 +73,15 @@ def derivative_targets(
     clip: float,
     most: float | None = None,
     *,
+    smooth: float = 0.0,
     reach: tuple[float, float] | None = None,
 ) -> Derivatives:
     """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
 
     gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
-    reg_alpha; most: what a leaf may answer, None where answers have no bounds; reach: the largest
-    sizes of both, where other trees have the same units. A positive second derivative is never
+    reg_alpha; most: what a leaf may answer, None where answers have no bounds; smooth: rows by
+    which they lean on their parents; reach: the largest sizes of both, where other trees have the
+    same units. A positive second derivative is never
     rounded to zero. Raises InputError for gradients beyond what gains can hold.
     """
     of_table = (weights.whole, weights.n_rows, weights.total)
@@ -94,7 +96,9 @@ def derivative_targets(
     first = 1 if plane is None else 2
     scale = gradient_unit / hessian_unit
     numbers = (shrink / hessian_unit, clip / gradient_unit)
-    bound = () if most is None else (most / scale,)
+    bound: tuple[float, ...] = () if most is None else (most / scale,)
+    if smooth:
+        bound = (np.inf, smooth)
     targets = Targets(
         label=np.zeros((gradient.size, 0), dtype=np.int32),
         weight=plane,

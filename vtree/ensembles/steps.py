@@ -41,11 +41,14 @@ class Leaves(NamedTuple):
         return self._replace(levels=tuple(self.levels[k] for k in numbers.tolist()))
 
 
-def below_sorted_levels(grown: Grown, bins: Bins, one_against_rest: int) -> NDArray[np.bool_]:
-    """Tell which nodes stand below a split by subsets of more levels than that, (M, 1)."""
-    feature = grown.feature[grown.parent]
+def below_sorted_levels(
+    grown: Grown, nodes: Integers, bins: Bins, one_against_rest: int
+) -> NDArray[np.bool_]:
+    """Tell which `nodes` (L,) stand below a split by subsets of more levels than that, (L, 1)."""
+    parent = grown.parent[nodes]
+    feature = grown.feature[parent]
     sorted_ = bins.is_categorical[feature] & (bins.n_bins[feature] > one_against_rest)
-    return (sorted_ & (grown.parent >= 0))[:, None]
+    return (sorted_ & (parent >= 0))[:, None]
 
 
 def smoothed(step: Floats, grown: Grown, rows: float) -> Floats:
@@ -54,11 +57,16 @@ def smoothed(step: Floats, grown: Grown, rows: float) -> Floats:
     A node of n rows keeps n / (n + rows) of its own step.
     """
     found = step.copy()
-    share = (grown.total[:, :1] / (grown.total[:, :1] + rows)).astype(np.float64)
     for depth in range(1, int(grown.depth.max()) + 1):
         own = np.flatnonzero(grown.depth == depth)
-        above = found[grown.parent[own]]
-        found[own] = step[own] * share[own] + above * (1.0 - share[own])
+        found[own] = leaning(step[own], grown.total[own, :1], found[grown.parent[own]], rows)
+    return found
+
+
+def leaning(step: Floats, n_rows: Integers, above: Floats, rows: float) -> Floats:
+    """Return steps of nodes with `n_rows` rows that lean on those `above`, of one shape all."""
+    share = n_rows / (n_rows + rows)
+    found: Floats = step * share + above * (1.0 - share)
     return found
 
 

@@ -64,3 +64,8 @@ class System(NamedTuple):
     def bounded(self) -> bool:
         """Whether answers have bounds that splits are judged by."""
         return self.max_step > 0.0 or self.monotone is not None
+
+    @property
+    def leaning(self) -> float:
+        """By how many rows splits are judged by answers that lean, 0 where they are not."""
+        return 0.0 if self.bounded else self.path_smooth
