@@ -28,8 +28,10 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     ----------
     n_estimators : int
         Rounds, CatBoost's `iterations`.
-    learning_rate : float
-        What each tree's answers are multiplied by.
+    learning_rate : float, optional
+        What each tree's answers are multiplied by. None: as CatBoost takes it, which for squared
+        errors and log-losses depends on the rows, `n_estimators` and early stopping as long as
+        leaves have its defaults; 0.03 else.
     depth : int
         Levels of each tree, up to 16.
     l2_leaf_reg : float
@@ -88,6 +90,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     grown_ : `vtree.tree.Tree`, all trees; features from n_features_in_ on are target statistics
     derived_names_ : list of str, what these are called
     start_ : (1,) the raw prediction before all trees
+    learning_rate_ : float
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
     feature_importances_ : (F,)
     n_estimators_, n_features_in_ : int
@@ -118,7 +121,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         self,
         *,
         n_estimators: int = 1000,
-        learning_rate: float = 0.03,
+        learning_rate: float | None = None,
         depth: int = 6,
         l2_leaf_reg: float = 3.0,
         objective: Any = "squared_error",
@@ -204,7 +207,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         self,
         *,
         n_estimators: int = 1000,
-        learning_rate: float = 0.03,
+        learning_rate: float | None = None,
         depth: int = 6,
         l2_leaf_reg: float = 3.0,
         objective: Any = None,

@@ -20,6 +20,7 @@ from vtree.ensembles.symmetric_leaves import LeafRule
 from vtree.ensembles.system import System
 from vtree.ensembles.target_statistics import Rows, Statistics, learnt
 from vtree.errors import MemoryBudgetError
+from vtree.estimators.automatic_rate import automatic_rate
 from vtree.estimators.base import n_levels_of
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.category_statistics import (
@@ -50,6 +51,7 @@ _NOT_HERE = (
 )
 ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     **{name: rule for name, rule in NEWTON_CONSTRAINTS.items() if name not in _NOT_HERE},
+    "learning_rate": [*FROM_ZERO, None],
     "depth": [Interval(Integral, 1, 16, closed="both")],
     "l2_leaf_reg": FROM_ZERO,
     "boosting_type": [StrOptions({"Ordered", "Plain"})],
@@ -73,6 +75,7 @@ class OrderedBoosting(BoostingEstimator):
     """Base of both; use a derived class."""
 
     statistics_: Statistics | None = None
+    learning_rate_: float
     _averages: bool  # whether `boost_from_average` is on where nothing is said
 
     @property
@@ -84,7 +87,20 @@ class OrderedBoosting(BoostingEstimator):
         return objective if callable(objective) else None
 
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
-        return System(learning_rate=float(self.learning_rate), budget=self.histogram_budget)
+        return System(learning_rate=self.learning_rate_, budget=self.histogram_budget)
+
+    def _rate(self, n_rows: int) -> float:
+        """Return `learning_rate`, or CatBoost's for this loss and table where it is None."""
+        if self.learning_rate is not None:
+            return float(self.learning_rate)
+        objective = getattr(self, "objective", None)
+        kind = "logistic" if self._n_raw() == 1 else "multinomial"
+        loss = kind if objective is None else objective
+        usual = (self.l2_leaf_reg, self.leaf_estimation_iterations, self.leaf_estimation_method)
+        if not isinstance(loss, str) or usual != (3.0, 1, "Newton"):
+            return automatic_rate("", n_rows, 1, keeps_best=False)
+        best = self._patience() is not None
+        return automatic_rate(loss, n_rows, self._rounds_wanted(), keeps_best=best)
 
     def _rounds(self, run: Rounds, done: int) -> Iterator[Tree]:
         training = run.training
@@ -102,7 +118,7 @@ class OrderedBoosting(BoostingEstimator):
         bayesian = self.bootstrap_type == "Bayesian"
         drawn = self.bootstrap_type == "Bernoulli"
         return Ordered(
-            learning_rate=float(self.learning_rate),
+            learning_rate=self.learning_rate_,
             depth=int(self.depth),
             leaves=LeafRule(float(self.l2_leaf_reg), newton, int(self.leaf_estimation_iterations)),
             cosine=self.score_function == "Cosine",
@@ -115,9 +131,12 @@ class OrderedBoosting(BoostingEstimator):
 
     def _start(self, training: Training, before: Tree | None) -> None:
         super()._start(training, before)
+        if before is not None:
+            return
         averages = self._averages if self.boost_from_average is None else self.boost_from_average
-        if before is None and not averages:
+        if not averages:
             self.start_ = np.zeros(self._n_raw())
+        self.learning_rate_ = self._rate(training.weights.n_rows)
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
         training = super()._trained_on(X, y, sample_weight, before)
@@ -207,6 +226,7 @@ class OrderedBoosting(BoostingEstimator):
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header, extra = super()._more_to_save()
+        header["own"]["rate"] = self.learning_rate_
         if self.statistics_ is not None:
             header["n_derived"] = len(self.derived_names_)
             extra = as_arrays(self.statistics_)
@@ -214,6 +234,10 @@ class OrderedBoosting(BoostingEstimator):
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
         super()._take_saved(header, {})
+        rate = header["own"]["rate"]
+        if not isinstance(rate, float) or not 0.0 <= rate < np.inf:
+            raise ValueError("its learning rate is no number")
+        self.learning_rate_ = rate
         self.statistics_ = None
         if extra:
             self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), self._n_raw())
