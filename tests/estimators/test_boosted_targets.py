@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import vtree
 from tests.samples import classes, reals
 from vtree import LeafwiseBoostingRegressor, NewtonBoostingClassifier, NewtonBoostingRegressor
 from vtree.errors import InputError
@@ -35,3 +36,21 @@ def test_one_output_is_asked_for() -> None:
             model.fit(X, np.stack([LABELS, LABELS], axis=1))
     with pytest.raises(InputError, match="zero in every row"):
         NewtonBoostingRegressor(objective="poisson").fit(X, Y * 0)
+
+
+@pytest.mark.parametrize("name", ["Newton", "Ordered", "Leafwise"])
+def test_numbers_of_losses_are_the_parameters(name: str) -> None:
+    kind = getattr(vtree, f"{name}BoostingRegressor")
+    slope, level = ("alpha", "alpha") if name == "Leafwise" else ("huber_slope", "quantile_alpha")
+    for objective, own, number in (
+        ("huber", slope, 0.3),
+        ("quantile", level, 0.7),
+        ("tweedie", "tweedie_variance_power", 1.2),
+    ):
+        assert kind(objective=objective, **{own: number})._loss().numbers[0] == number
+    X, y = reals()
+    found = [
+        kind(n_estimators=3, objective="huber", **{slope: number}).fit(X, y).predict(X)
+        for number in (0.1, 1.0)
+    ]
+    assert not np.array_equal(*found)

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.golden_tables import GOLDEN, numbers
 from tests.samples import classes, reals
 from vtree import GradientBoostingClassifier, GradientBoostingRegressor, digest, kernels
+from vtree.errors import InputError
 
 ORACLE = json.loads((GOLDEN / "boosting.json").read_text())
 X, Y = reals()
@@ -48,6 +49,17 @@ def test_losses_of_several_classes() -> None:
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-6)
 
 
+def test_exponential_losses_of_scikit_learn() -> None:
+    y = LABELS > 1
+    how = {"n_estimators": 15, "loss": "exponential", "random_state": 0}
+    theirs = ensemble.GradientBoostingClassifier(**how).fit(X, y)
+    ours = GradientBoostingClassifier(max_bins=None, **how).fit(X, y)
+    np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    with pytest.raises(InputError, match="of two classes, and y holds 3"):
+        GradientBoostingClassifier(loss="exponential").fit(X, LABELS)
+
+
 @pytest.mark.parametrize("table", ["reals", "diabetes"])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
 def test_losses_of_scikit_learn_with_weights(loss: str, table: str) -> None:
@@ -74,6 +86,7 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "quantile": (GradientBoostingRegressor, Y, {"loss": "quantile", "alpha": 0.3}),
     "leaves": (GradientBoostingRegressor, Y, {"max_leaf_nodes": 5, "min_samples_leaf": 0.05}),
     "two": (GradientBoostingClassifier, LABELS > 1, {"max_features": 2, "random_state": 2}),
+    "exponential": (GradientBoostingClassifier, LABELS > 1, {"loss": "exponential"}),
     "three": (GradientBoostingClassifier, LABELS, {"min_impurity_decrease": 1e-3}),
 }
 

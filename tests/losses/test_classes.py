@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from sklearn.metrics import log_loss
 
 from tests.bits import assert_same_bits
@@ -74,3 +75,16 @@ def test_reference_has_the_same_bits() -> None:
         )
     for one, other in zip(native, plain, strict=True):
         assert_same_bits(one, other)
+
+
+def test_exponential() -> None:
+    raw, y = np.array([-2.0, 0.0, 0.5, 3.0])[:, None], np.array([0.0, 1.0, 1.0, 0.0])
+    loss = CLASSIFICATION["exponential"]
+    side = 2.0 * y - 1.0
+    expected = np.exp(-side * raw[:, 0])
+    terms = loss.of(raw, y)
+    np.testing.assert_allclose(terms.loss, expected, rtol=1e-14)
+    np.testing.assert_allclose(terms.gradient[:, 0], -side * expected, rtol=1e-14)
+    np.testing.assert_allclose(terms.hessian[:, 0], expected, rtol=1e-14)
+    np.testing.assert_allclose(loss.link(raw)[:, 1], 1.0 / (1.0 + np.exp(-2.0 * raw[:, 0])))
+    assert loss.starts(np.array([1.0, 1.0, 1.0, 0.0]), None, 1)[0] == pytest.approx(np.log(3) / 2)

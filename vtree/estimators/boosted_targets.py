@@ -15,7 +15,7 @@ from vtree.errors import InputError, own_errors
 from vtree.estimators.boosting import BoostingEstimator
 from vtree.estimators.devices import answer
 from vtree.estimators.targets import as_columns, check_span, class_codes, codes_of, row_weights
-from vtree.losses import CLASSIFICATION, Loss
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, quantiles
 
 Floats = NDArray[np.float64]
 
@@ -161,3 +161,38 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
         """Yield the raw predictions after each round, (N,) or (N, K)."""
         for raw in self._staged_raw(X):
             yield answer(raw[:, 0] if raw.shape[1] == 1 else raw, X)
+
+
+def regression_loss(objective: Any, levels: Any, slope: float, power: float) -> Loss:
+    """Return the loss that `objective` names, with its own of the numbers.
+
+    levels: of quantiles, one or several; slope: the residual from which Huber's loss goes straight;
+    power: of Tweedie's variance. A function of the user's own counts as squares.
+    """
+    if callable(objective):
+        return REGRESSION["squared_error"]
+    loss = REGRESSION[objective]
+    if objective == "quantile":
+        several = quantile_levels(levels)
+        return quantiles(several) if len(several) > 1 else loss._replace(numbers=(several[0], 1.0))
+    numbers = {"huber": slope, "tweedie": power}
+    return loss._replace(numbers=(float(numbers[objective]),)) if objective in numbers else loss
+
+
+def quantile_levels(alpha: Any) -> tuple[float, ...]:
+    """Return `quantile_alpha`, one level or an ascending sequence of them, as a tuple.
+
+    Raises
+    ------
+    InputError
+        Levels that are not between 0 and 1, or that do not ascend.
+    """
+    with own_errors("quantile_alpha", "quantile_alpha is a number or a list of numbers"):
+        levels = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+    inside = levels.ndim == 1 and levels.size > 0 and bool(((levels > 0) & (levels < 1)).all())
+    if not inside or not (np.diff(levels) > 0).all():
+        raise InputError(
+            f"quantile_alpha={alpha!r} must be a level between 0 and 1, or a list of such levels "
+            "in ascending order, such as [0.1, 0.5, 0.9]"
+        )
+    return tuple(levels.tolist())

@@ -15,13 +15,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
+from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS, feature_count, most
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import REGRESSION, Loss, Terms, quantile
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
 
 Floats = NDArray[np.float64]
 
@@ -222,8 +223,12 @@ def _bounded(
 class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     """Gradient boosting of regression trees (Friedman's GBM) for classes.
 
-    Two classes have one tree a round, K > 2 classes K trees, grown together; the loss is the
-    log-loss. See `GradientBoostingRegressor` for the parameters.
+    Two classes have one tree a round, K > 2 classes K trees, grown together. See
+    `GradientBoostingRegressor` for parameters that are not listed.
+
+    Parameters
+    ----------
+    loss : "log_loss" or "exponential" (AdaBoost's, of two classes)
 
     Attributes
     ----------
@@ -244,7 +249,10 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     (array([0, 0, 0]), 0.993)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {**_COMMON, "loss": [StrOptions({"log_loss"})]}
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_COMMON,
+        "loss": [StrOptions({"log_loss", "exponential"})],
+    }
 
     def __init__(
         self,
@@ -282,5 +290,15 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     def _leaf_rule(self, loss: Loss) -> Leaves:
         return Leaves(by_curvature=True)
 
+    def _loss(self) -> Loss:
+        if self.loss == "log_loss":
+            return super()._loss()
+        if self._n_raw() > 1:
+            raise InputError(
+                f"loss='exponential' is of two classes, and y holds {self.classes_.size}; use "
+                "loss='log_loss'"
+            )
+        return CLASSIFICATION["exponential"]
+
     def _score_factor(self) -> float:
-        return 2.0 if self._n_raw() == 1 else 1.0
+        return 2.0 if self._n_raw() == 1 and self.loss == "log_loss" else 1.0

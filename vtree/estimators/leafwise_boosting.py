@@ -14,7 +14,11 @@ from vtree.bundles import bundled
 from vtree.ensembles.system import Categories, Goss, System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
-from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosted_targets import (
+    BoostingClassifier,
+    BoostingRegressor,
+    regression_loss,
+)
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
 from vtree.estimators.limits import most
@@ -251,18 +255,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
-        if callable(self.objective):
-            return REGRESSION["squared_error"]
-        loss = REGRESSION[self.objective]
         if self.objective == "quantile" and self.alpha >= 1.0:
             raise InputError(f"alpha={self.alpha} is no level of a quantile; it lies below 1")
-        if self.objective == "quantile":
-            return loss._replace(numbers=(float(self.alpha), 1.0))
-        if self.objective == "huber":
-            return loss._replace(numbers=(float(self.alpha),))
-        if self.objective == "tweedie":
-            return loss._replace(numbers=(float(self.tweedie_variance_power),))
-        return loss
+        return regression_loss(self.objective, self.alpha, self.alpha, self.tweedie_variance_power)
 
 
 class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):

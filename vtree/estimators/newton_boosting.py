@@ -14,15 +14,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree.elementary import exp
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import System
-from vtree.errors import InputError, own_errors
+from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.bins import Bins
-from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosted_targets import (
+    BoostingClassifier,
+    BoostingRegressor,
+    quantile_levels,
+    regression_loss,
+)
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
 from vtree.estimators.limits import most
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import REGRESSION, Loss, exact_mean, quantiles
+from vtree.losses import REGRESSION, Loss, exact_mean
 from vtree.sampling import Columns
 from vtree.tables import Schema
 from vtree.tree import Tree
@@ -133,7 +138,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         Cut features at quantiles of the rows once, or for each round anew at quantiles weighted by
         second derivatives, which takes longer (the paper's weighted quantile sketch, but exact).
     objective : str or function
-        "squared_error", "absolute_error", "huber" (a slope of 1), "quantile" (`quantile_alpha`),
+        "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
         (gradient, hessian), each of the shape of raw.
     reg_lambda, reg_alpha : float
@@ -157,6 +162,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     quantile_alpha : float or ascending list of K floats
         Several levels are one model with K trees a round, which predicts (N, K), sorted so that no
         quantile crosses another.
+    huber_slope : float
+        The residual from which objective="huber" goes straight.
     tweedie_variance_power : float
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
@@ -202,6 +209,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         **_COMMON,
         "objective": [StrOptions(set(REGRESSION)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
+        "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
 
@@ -228,6 +236,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         quantile_alpha: Any = 0.5,
+        huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -249,7 +258,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
-        return regression_loss(self)
+        numbers = (self.quantile_alpha, self.huber_slope, self.tweedie_variance_power)
+        return regression_loss(self.objective, *numbers)
 
     def _n_raw(self) -> int:
         levels = self.quantile_alpha if self.objective == "quantile" else 0.5
@@ -260,38 +270,6 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
                 f"{self.n_outputs_} columns; fit one model a column, or ask for one quantile"
             )
         return max(n_levels, self.n_outputs_)
-
-
-def regression_loss(model: Any) -> Loss:
-    """Return the loss that `objective` names, with the numbers that other parameters give it."""
-    if callable(model.objective):
-        return REGRESSION["squared_error"]
-    loss = REGRESSION[model.objective]
-    if model.objective == "quantile":
-        levels = quantile_levels(model.quantile_alpha)
-        return quantiles(levels) if len(levels) > 1 else loss._replace(numbers=(levels[0], 1.0))
-    if model.objective == "tweedie":
-        return loss._replace(numbers=(float(model.tweedie_variance_power),))
-    return loss
-
-
-def quantile_levels(alpha: Any) -> tuple[float, ...]:
-    """Return `quantile_alpha`, one level or an ascending sequence of them, as a tuple.
-
-    Raises
-    ------
-    InputError
-        Levels that are not between 0 and 1, or that do not ascend.
-    """
-    with own_errors("quantile_alpha", "quantile_alpha is a number or a list of numbers"):
-        levels = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
-    inside = levels.ndim == 1 and levels.size > 0 and bool(((levels > 0) & (levels < 1)).all())
-    if not inside or not (np.diff(levels) > 0).all():
-        raise InputError(
-            f"quantile_alpha={alpha!r} must be a level between 0 and 1, or a list of such levels "
-            "in ascending order, such as [0.1, 0.5, 0.9]"
-        )
-    return tuple(levels.tolist())
 
 
 class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):

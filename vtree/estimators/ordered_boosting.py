@@ -9,9 +9,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.estimators.base import keep
-from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosted_targets import (
+    BoostingClassifier,
+    BoostingRegressor,
+    regression_loss,
+)
 from vtree.estimators.boosting import BoostingEstimator
-from vtree.estimators.newton_boosting import regression_loss
 from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import REGRESSION, Loss
@@ -37,7 +40,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     l2_leaf_reg : float
         Penalty of leaves by their squares.
     objective : str or function
-        "squared_error", "absolute_error", "huber" (a slope of 1), "quantile" (`quantile_alpha`),
+        "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
         (gradient, hessian), each of the shape of raw.
     boosting_type : "Plain" or "Ordered"
@@ -71,6 +74,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     boost_from_average : bool, optional
         Whether the best constant is where to start, or 0. None: it is for real targets.
     quantile_alpha, tweedie_variance_power : float
+    huber_slope : float
+        The residual from which objective="huber" goes straight.
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
@@ -114,6 +119,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         **ORDERED_CONSTRAINTS,
         "objective": [StrOptions(set(REGRESSION)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
 
@@ -140,6 +146,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         has_time: bool = False,
         boost_from_average: bool | None = None,
         quantile_alpha: float = 0.5,
+        huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
         eval_metric: Any = None,
@@ -159,7 +166,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
-        return regression_loss(self)
+        numbers = (self.quantile_alpha, self.huber_slope, self.tweedie_variance_power)
+        return regression_loss(self.objective, *numbers)
 
 
 class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):

@@ -178,6 +178,13 @@ CLASSIFICATION: Mapping[str, Loss] = MappingProxyType(
             domain="class",
             unlink=classes.logit,
         ),
+        "exponential": Loss(
+            classes.exponential_terms,
+            classes.exponential_start,
+            classes.exponential_link,
+            domain="class",
+            unlink=classes.half_logit,
+        ),
         "multinomial": Loss(
             None, classes.multinomial_start, classes.multinomial_link, domain="class"
         ),

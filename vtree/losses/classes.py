@@ -54,6 +54,28 @@ def _share(raw: Any) -> Any:
     return (choose(raw < 0.0, small, 1.0 + 0.0 * raw) / (1.0 + small),)
 
 
+def exponential_terms(raw: Any, y: Any) -> Any:
+    """Return the derivatives of exp(−s raw), s = 2 y − 1, and it (AdaBoost's; y is 0 or 1)."""
+    side = 2.0 * y - 1.0
+    loss = exp(-(side * raw))
+    return -(side * loss), loss, loss
+
+
+def exponential_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
+    """Return half the log-odds of the second class."""
+    return half_logit(exact_mean(y, weight))
+
+
+def half_logit(share: float) -> float:
+    """Return the raw prediction of a share."""
+    return logit(share) / 2.0
+
+
+def exponential_link(raw: Floats) -> Floats:
+    """Return the shares of both classes, (N, 2), from half their log-odds (N, 1)."""
+    return logistic_link(2.0 * raw)
+
+
 def multinomial_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
     """Return the logarithm of the share of class numbers[0]."""
     share = exact_mean((y == numbers[0]).astype(np.float64), weight)
