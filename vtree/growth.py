@@ -328,12 +328,13 @@ def _segments(grown: Grown, wanted: Integers, kept: _Kept | None) -> tuple[Segme
     fewer = np.where(sibling < 0, 0, grown.total[sibling, 0])
     # Of two equal siblings the first is built.
     larger = (own_rows > fewer) | ((own_rows == fewer) & (wanted > sibling))
-    derived = wanted[(slot[parent] >= 0) & (sibling >= 0) & larger]
-    their_siblings = 2 * grown.first_child[grown.parent[derived]] + 1 - derived
-    built = np.setdiff1d(wanted, derived)
-    unwanted = np.setdiff1d(their_siblings, built)
+    is_derived = (slot[parent] >= 0) & (sibling >= 0) & larger
+    derived, their_siblings = wanted[is_derived], sibling[is_derived]
+    built = np.sort(wanted[~is_derived])
+    place = np.full(grown.feature.size, -1)
+    place[built] = 0
+    unwanted = np.sort(their_siblings[place[their_siblings] < 0])
     all_built = np.concatenate([unwanted, built])
-    place = np.empty(grown.feature.size, dtype=np.int64)
     place[all_built] = np.arange(all_built.size)
     segments = Segments(
         start=grown.start[all_built],

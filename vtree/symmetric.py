@@ -79,6 +79,8 @@ class SymmetricSearch(NamedTuple):
         own_total = arrays.like(nodes.total, hist)
         given = (learn, judge, self.shrink, group.categorical, self.layout)
         worth, size = map(arrays.to_numpy, joint(hist, own_total, *given))
+        if (worth[:, 1] == -np.inf).all():  # nothing is missing
+            worth, size = worth[:, :1], size[:, :1]
         score = worth
         if self.cosine:  # here, for not all libraries round square roots correctly
             filled = size > 0.0
