@@ -143,13 +143,16 @@ def _round(training: Training, system: System, start: Floats, sums: Floats, numb
 def _part(
     training: Training, raw: Floats, gradient: Floats, hessian: Floats | None, numbers: Integers
 ) -> Rows:
-    """Return what belongs to the trees `numbers` (C,), consecutive ones of a round."""
+    """Return what belongs to the trees `numbers` (C,), consecutive ones of a round.
+
+    Raw predictions only where leaves are searched, so that nobody holds them for nothing.
+    """
     n_rows = raw.shape[0]
     of = slice(int(numbers[0]), int(numbers[-1]) + 1)
     rows = slice(of.start * n_rows, of.stop * n_rows)
     return Rows(
         training.y[:, of] if training.y.ndim == 2 else training.y,
-        raw[:, of],
+        raw[:, of] if training.leaves.searched else np.empty((0, numbers.size)),
         gradient[rows],
         None if hessian is None else hessian[rows],
         training.weights.parted(numbers.size * n_rows),
