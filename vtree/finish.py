@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vtree.criteria import Criterion
 from vtree.grown import Grown, breadth_first_of
 from vtree.targets import Targets
-from vtree.tree import Tree, children, levels, repacked
+from vtree.tree import Tree, children, levels, narrow, repacked
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -39,17 +39,19 @@ def finish(
         branch_map,
         value=bounded(center, grown, targets),
         weight=weight * targets.weight_unit,
-        gain_unit=gain_unit(weight[root][grown.tree], targets, criterion),
+        gain_unit=gain_unit(
+            weight[root] if root.size == 1 else weight[root][grown.tree], targets, criterion
+        ),
     )
     offset, branch_map = repacked(map_offset, branch_map, order, tree.first_child >= 0)
     tree = tree._replace(root=root.astype(np.int32), map_offset=offset, branch_map=branch_map)
     if criterion.impurity is not None:
-        impurity = criterion.impurity(grown.total.astype(np.float64), targets.layout)
+        impurity = criterion.impurity(grown.total, targets.layout)
     elif not gains_add_up:
         impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
     else:
         impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
-    return tree._replace(impurity=impurity)
+    return narrow(tree._replace(impurity=impurity))
 
 
 def assembled(
@@ -84,7 +86,7 @@ def assembled(
 def gain_unit(root_weight: Floats, targets: Targets, criterion: Criterion) -> Floats:
     """Return what turns a total decrease into a reported one, (M,), in the units of the targets.
 
-    root_weight (M,): the weight of each node's root.
+    root_weight (M,): the weight of each node's root, or (1,) of the only one.
     """
     factor: Floats = targets.scale.max() ** criterion.degree / root_weight
     return factor
@@ -93,6 +95,8 @@ def gain_unit(root_weight: Floats, targets: Targets, criterion: Criterion) -> Fl
 def bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:
     """Return class shares, means or medians, (M, K), within the bounds of monotone constraints."""
     layout = targets.layout
+    if np.isneginf(grown.lower).all() and np.isposinf(grown.upper).all():
+        return center
     if targets.sums.shape[1]:
         return np.clip(center, grown.lower[:, None], grown.upper[:, None])
     share = center.copy()

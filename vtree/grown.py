@@ -12,6 +12,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.targets import Targets
 from vtree.tree import children
+from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 
 Integers = NDArray[np.int64]
@@ -62,6 +63,8 @@ _KINDS: dict[str, Any] = {
     **{"key": np.uint64, "kind": np.int8},
 }
 
+_OF_GROWTH = ("parent", "depth", "key", "branch_offset")
+
 
 def blank(count: int, n_statistics: int) -> Grown:
     """Return `count` nodes without rows."""
@@ -72,6 +75,11 @@ def blank(count: int, n_statistics: int) -> Grown:
             for name, value in _NEW.items()
         }
     )
+
+
+def alike(name: str, count: int) -> NDArray[Any]:
+    """Return a field of `count` nodes that all have what new ones have, held once."""
+    return np.broadcast_to(np.asarray(_NEW[name], dtype=_KINDS.get(name, np.int64)), count)
 
 
 def extended(grown: Grown, count: int, **given: NDArray[Any]) -> Grown:
@@ -91,7 +99,7 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     grown = blank(start.size - 1, layout.n_statistics)
     rows = arrays.to_numpy(order)
     label, weight, sums = targets.label, targets.weight, targets.sums
-    if not _is_every_row(rows, len(label)):
+    if not _is_every_one(rows, len(label)):
         label, sums = label[rows], sums[rows]
         weight = None if weight is None else weight[rows]
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
@@ -115,9 +123,9 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     )
 
 
-def _is_every_row(rows: NDArray[np.int32], n_rows: int) -> bool:
-    """Tell whether `rows` are all rows of a table in its order, as most trees have them."""
-    return rows.size == n_rows and bool((rows == np.arange(n_rows, dtype=np.int32)).all())
+def _is_every_one(rows: NDArray[Any], n_rows: int) -> bool:
+    """Tell whether numbers are all below `n_rows`, ascending: most trees have all rows."""
+    return rows.size == n_rows and bool((rows == np.arange(n_rows, dtype=rows.dtype)).all())
 
 
 def branch_totals(grown: Grown, branches: Branches, chosen: Integers) -> Integers:
@@ -156,16 +164,26 @@ def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grow
 def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integers]:
     """Return (the nodes that can be reached, tree by tree, their numbers in `grown`, the roots).
 
-    Each tree is in order of its levels; the first nodes of `grown` are the roots.
+    Each tree is in order of its levels; the first nodes of `grown` are the roots. What only growth
+    asks for is forgotten.
     """
     old_root = np.arange(n_trees)
     order = breadth_first(grown.first_child, grown.n_children, old_root)
+    if n_trees == 1 and _is_every_one(order, grown.feature.size):
+        return grown, order, old_root
     number = np.full(grown.feature.size + 1, -1)  # one more for what is no node, −1
     number[order] = np.arange(order.size)
-    fields: Any = [np.take(field, order, axis=0) for field in grown]
-    moved = Grown(*fields)
-    moved = moved._replace(parent=number[moved.parent], first_child=number[moved.first_child])
-    return moved, order, number[old_root]
+    fields: dict[str, Any] = {name: alike(name, order.size) for name in _OF_GROWTH}
+    others = {name: own for name, own in grown._asdict().items() if name not in fields}
+    apart = {name: own for name, own in others.items() if own.strides[0]}
+    fields |= {name: own[: order.size] for name, own in others.items() if name not in apart}
+    fields |= own_pages(
+        {name: ((order.size, *own.shape[1:]), own.dtype) for name, own in apart.items()}
+    )
+    for name, own in apart.items():
+        np.take(own, order, axis=0, out=fields[name], mode="clip")
+    np.take(number, fields["first_child"], out=fields["first_child"], mode="wrap")
+    return Grown(**fields), order, number[old_root]
 
 
 def used_features(grown: Grown, nodes: Integers, n_features: int) -> NDArray[np.bool_]:

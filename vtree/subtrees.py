@@ -7,16 +7,19 @@ that many tasks share the processors, or one launch does it all.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.binning import Bins
-from vtree.grown import Grown, extended
+from vtree.grown import Grown, alike
 from vtree.routing import Data
 from vtree.splits import Search, Searcher
 from vtree.thresholds import missing_branch, thresholds
-from vtree.tree import THRESHOLD
+from vtree_kernels import own_pages
+from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, subtree
 
 Integers = NDArray[np.int64]
@@ -31,6 +34,15 @@ FEW_DRAWN = 1 << 17
 FEW_ON_DEVICE = 1_024
 # So many rows in all nodes cost less than the calls of a level.
 FEW_IN_ALL = 1 << 13
+
+# What such nodes have alike, with all others of their trees: they split by numbers, unbound; and
+# what nobody asks for when growth is over.
+_ALIKE = ("kind", "map_offset", "lower", "upper", "key", "branch_offset")
+_OF_ALL = (*_ALIKE, "parent", "first_child", "n_children")
+
+_KEPT = ("start", "stop", "depth", "total", "feature", "gain")
+_OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
+_SPLIT = ("bin", "threshold", "missing_child")
 
 
 def rule_of(
@@ -92,43 +104,109 @@ def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[
         Statistics(rows.label, rows.weight, rows.sums, rows.identity),
         rule,
     )
-    return _joined(grown, own, found, bins, rule), data._replace(order=found.rows)
+    order, first_child, tree = _in_order(grown, own, found)
+    data = data._replace(order=found.rows)
+    known = np.flatnonzero(order >= found.key.size)  # nodes of `grown`
+    before = order[known] - found.key.size
+    given = np.full(grown.feature.size, -1)
+    given[own] = np.arange(own.size)
+    order[known] = given[before]
+    made = _taken(found, order)
+    del found  # large, as is `made`
+    at_levels = given[before] < 0
+    fields = _fields(made, first_child, bins, rule)
+    del made
+    for name, field in fields.items():
+        if name not in _OF_ALL:
+            field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
+    return Grown(**fields, tree=tree), data
 
 
-def _joined(grown: Grown, own: Integers, found: Subtrees, bins: Bins, rule: Rule) -> Grown:
-    """Append what was found below the `own` nodes."""
-    new = found.parent.size - own.size
-    place = np.concatenate([own, grown.feature.size + np.arange(new)])
-    below = slice(own.size, None)
-    above = np.searchsorted(grown.stop[own], found.start[below], side="right")
-    joined = extended(
-        grown,
-        new,
-        tree=grown.tree[own][above],
-        parent=place[found.parent[below]],
-        depth=found.depth[below],
-        key=found.key[below],
-        start=found.start[below],
-        stop=found.stop[below],
-        total=found.total[below],
-    )
-    _write(joined, place, found, bins, rule)
-    return joined
+def _fields(
+    made: dict[str, NDArray[Any]], first_child: NDArray[np.int32], bins: Bins, rule: Rule
+) -> dict[str, NDArray[Any]]:
+    """Return the fields of `Grown`, but `tree`."""
+    return {
+        **{name: alike(name, first_child.size) for name in _ALIKE},
+        **{name: made[name] for name in _KEPT},
+        **_splits(made, first_child, bins, rule),
+        "parent": _parents(first_child),
+        "first_child": first_child,
+        "n_children": np.where(first_child >= 0, np.int32(2), np.int32(0)),
+    }
 
 
-def _write(grown: Grown, place: Integers, found: Subtrees, bins: Bins, rule: Rule) -> None:
-    split = np.flatnonzero(found.first_child >= 0)
-    first = found.first_child[split]
-    feature = found.feature[split].astype(np.int64)
-    drawn = found.threshold[split] if rule.raw else None
+def _in_order(
+    grown: Grown, own: Integers, found: Subtrees
+) -> tuple[Integers, NDArray[np.int32], Integers]:
+    """Return (the order of all nodes, the first child of each in that order, its tree).
+
+    Nodes of `found` go by their places there, those of `grown` by what stands behind all places.
+    """
+    n_places = found.key.size
+    below = np.append(found.first_child, grown.first_child.astype(np.int32))
+    at_levels = below[n_places:]
+    at_levels[at_levels >= 0] += np.int32(n_places)
+    at_levels[own] = found.first_child[: own.size]
+    n_trees = int(grown.tree.max()) + 1
+    root = n_places + np.arange(n_trees)
+    order = breadth_first(below, np.full(below.size, 2, np.int32), root)
+    tree = alike("tree", order.size)
+    if n_trees > 1:
+        is_root = (order >= n_places) & (order < n_places + n_trees)
+        tree = np.cumsum(is_root) - 1
+        roots_first = np.argsort(~is_root, kind="stable")
+        order, tree = order[roots_first], tree[roots_first]
+    number = np.empty(below.size, np.int32)
+    number[order] = np.arange(order.size, dtype=np.int32)
+    first = below[order]
+    return order, np.where(first >= 0, number[first], np.int32(-1)), tree
+
+
+def _taken(found: Subtrees, places: Integers) -> dict[str, NDArray[Any]]:
+    """Return what `found` has of some places; anything for place −1."""
+    fields: dict[str, NDArray[Any]] = {}
+    for names in (_KEPT, _OF_SPLITS):  # on pages of their own: some are needed longer
+        own = {name: getattr(found, name) for name in names}
+        fields |= own_pages(
+            {name: ((places.size, *field.shape[1:]), field.dtype) for name, field in own.items()}
+        )
+        for name, field in own.items():
+            np.take(field, places, axis=0, out=fields[name], mode="clip")
+    return fields
+
+
+def _splits(
+    made: dict[str, NDArray[Any]], first_child: NDArray[np.int32], bins: Bins, rule: Rule
+) -> dict[str, NDArray[Any]]:
+    """Return bin, threshold and the branch of missing values of each node."""
+    split = np.flatnonzero((first_child >= 0) & (made["feature"] >= 0))
     bin, threshold = thresholds(
-        feature, found.bin[split].astype(np.int64), found.next[split].astype(np.int64), bins, drawn
+        made["feature"][split].astype(np.int64),
+        made["bin"][split].astype(np.int64),
+        made["next"][split].astype(np.int64),
+        bins,
+        made["threshold"][split] if rule.raw else None,
     )
-    n_left, n_rows = found.total[first, 0], found.total[split, 0]
-    at = place[split]
-    grown.feature[at], grown.kind[at], grown.bin[at] = feature, THRESHOLD, bin
-    grown.threshold[at], grown.gain[at] = threshold, found.gain[split]
-    grown.missing_child[at] = missing_branch(
-        found.missing_left[split], found.missing[split], n_left, n_rows
+    n_rows = made["stop"] - made["start"]
+    missing_child = missing_branch(
+        made["missing_left"][split],
+        made["missing"][split],
+        n_rows[first_child[split]],
+        n_rows[split],
     )
-    grown.n_children[at], grown.first_child[at] = 2, place[first]
+    of_splits: tuple[NDArray[Any], ...] = (bin.astype(np.int32), threshold, missing_child)
+    fields = {}
+    for name, own in zip(_SPLIT, of_splits, strict=True):
+        fields[name] = np.zeros(first_child.size, own.dtype)
+        fields[name][split] = own
+    return fields
+
+
+def _parents(first_child: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the parent of each node, −1 at roots."""
+    parent = np.full(first_child.size, -1, dtype=np.int32)
+    split = np.flatnonzero(first_child >= 0)
+    first = first_child[split]
+    parent[first] = parent[first + 1] = split
+    return parent

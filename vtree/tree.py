@@ -28,13 +28,13 @@ class Tree(NamedTuple):
     bin: NDArray[np.int32]  # (M,) codes up to this one go to child 0
     threshold: NDArray[np.float64]  # (M,) values up to this one go to child 0
     first_child: NDArray[np.int32]  # (M,) −1 at leaves
-    n_children: NDArray[np.int32]  # (M,) 0 at leaves
-    missing_child: NDArray[np.int32]  # (M,) the branch of a missing value, −1: it stays here
-    map_offset: NDArray[np.int64]  # (M,) start in branch_map, −1: none
+    n_children: NDArray[Any]  # (M,) int8 or int32, see `narrow`: 0 at leaves
+    missing_child: NDArray[Any]  # (M,) of its dtype: the branch of missing values, −1: they stay
+    map_offset: NDArray[Any]  # (M,) int32 or int64: start in branch_map, −1: none
     branch_map: NDArray[Any]  # (P,) child number of each code, node after node, see `child_dtype`
     value: NDArray[np.float64]  # (M, K) class shares or means
     weight: NDArray[np.float64]  # (M,) sum of sample weights
-    n_rows: NDArray[np.int64]  # (M,)
+    n_rows: NDArray[Any]  # (M,) int32 or int64
     impurity: NDArray[np.float64]  # (M,)
     gain: NDArray[
         np.float64
@@ -45,6 +45,31 @@ class Tree(NamedTuple):
 def child_dtype(n_children: int) -> type[np.unsignedinteger[Any]]:
     """Return the dtype of branch maps with numbers below `n_children`: uint8, or else uint16."""
     return np.uint8 if n_children <= 256 else np.uint16
+
+
+# Fields that are kept in fewer bytes where they fit; a fingerprint takes them in these.
+WIDE: dict[str, type[np.signedinteger[Any]]] = {
+    **dict.fromkeys(("n_children", "missing_child"), np.int32),
+    **dict.fromkeys(("map_offset", "n_rows"), np.int64),
+}
+_MOST = np.iinfo(np.int32).max
+
+
+def narrow(tree: Tree) -> Tree:
+    """Return the trees with branches and counts in as few bytes as they take: 14 fewer a node."""
+    child = np.int8 if int(tree.n_children.max(initial=0)) <= np.iinfo(np.int8).max else np.int32
+    rows = np.int32 if int(tree.n_rows.max(initial=0)) <= _MOST else np.int64
+    return tree._replace(
+        n_children=tree.n_children.astype(child, copy=False),
+        missing_child=tree.missing_child.astype(child, copy=False),
+        map_offset=tree.map_offset.astype(_offsets(tree.branch_map.size), copy=False),
+        n_rows=tree.n_rows.astype(rows, copy=False),
+    )
+
+
+def _offsets(size: int) -> type[np.signedinteger[Any]]:
+    """Return the dtype of offsets in branch maps of `size` entries."""
+    return np.int32 if size <= _MOST else np.int64
 
 
 def depth(tree: Tree) -> NDArray[np.int64]:
@@ -87,7 +112,7 @@ def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
         kept: NDArray[Any] = np.where(keeps, array[order], array.dtype.type(at_leaf))
         return kept
 
-    return tree._replace(
+    kept = tree._replace(
         feature=of_split(tree.feature, -1),
         kind=of_split(tree.kind, THRESHOLD),
         bin=of_split(tree.bin, 0),
@@ -104,6 +129,7 @@ def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
         gain=of_split(tree.gain, 0.0),
         root=number[tree.root].astype(np.int32),
     )
+    return narrow(kept)
 
 
 def repacked(
@@ -111,12 +137,12 @@ def repacked(
     branch_map: NDArray[Any],
     nodes: NDArray[np.int64],
     keeps: NDArray[np.bool_],
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return (map_offset, branch_map) of `nodes` in their order, their maps back to back.
 
     keeps: which of them keep theirs.
     """
-    offset = np.full(nodes.size, -1, dtype=np.int64)
+    offset = np.full(nodes.size, -1, dtype=_offsets(branch_map.size))
     if not branch_map.size:
         return offset, branch_map
     starts = np.sort(map_offset[map_offset >= 0])  # maps lie back to back in `branch_map`, too
@@ -131,11 +157,12 @@ def repacked(
 
 def joined(trees: list[Tree]) -> Tree:
     """Return all trees of several as those of one, in order."""
+    nodes = np.cumsum([0] + [tree.feature.size for tree in trees])
+    maps = np.cumsum([0] + [tree.branch_map.size for tree in trees])
+    trees = [_with_offsets(tree, int(maps[-1])) for tree in trees]
     fields: dict[str, Any] = {
         name: np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields
     }
-    nodes = np.cumsum([0] + [tree.feature.size for tree in trees])
-    maps = np.cumsum([0] + [tree.branch_map.size for tree in trees])
     for name, before in (("root", nodes), ("first_child", nodes), ("map_offset", maps)):
         own = [getattr(tree, name) for tree in trees]
         moved = [
@@ -144,6 +171,12 @@ def joined(trees: list[Tree]) -> Tree:
         ]
         fields[name] = np.concatenate(moved)
     return Tree(**fields)
+
+
+def _with_offsets(tree: Tree, size: int) -> Tree:
+    """Return the trees with offsets that reach as far as branch maps of `size` entries."""
+    dtype = np.result_type(tree.map_offset, _offsets(size))
+    return tree._replace(map_offset=tree.map_offset.astype(dtype, copy=False))
 
 
 class Gathering:
@@ -159,11 +192,12 @@ class Gathering:
         self._arrays: dict[str, NDArray[Any]] = {}
         self._used = dict.fromkeys(Tree._fields, 0)
 
-    def add(self, tree: Tree) -> None:
-        """Append all trees of `tree`."""
+    def add(self, tree: Tree) -> int:
+        """Append all trees of `tree`; return how many they are."""
         nodes, maps = self._used["feature"], self._used["branch_map"]
         before = {"root": nodes, "first_child": nodes, "map_offset": maps}
         left = max(0, self._n_trees - self._used["root"])
+        tree = _with_offsets(tree, maps + tree.branch_map.size)
         for name, own in tree._asdict().items():
             used = self._used[name]
             whole = self._arrays.get(name)
@@ -174,6 +208,7 @@ class Gathering:
             if name in before:
                 np.add(place, place.dtype.type(before[name]), out=place, where=place >= 0)
             self._used[name] = used + len(own)
+        return tree.root.size
 
     def _roomier(self, name: str, own: NDArray[Any], left: float) -> NDArray[Any]:
         """Return the array of a field with room for `left` times as many as in `own`, and more."""
@@ -234,10 +269,14 @@ def sum_upward(tree: Tree, own: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def fingerprint(tree: Tree) -> str:
-    """Return the SHA-256 of the canonical arrays, names, dtypes and shapes included, in hex."""
+    """Return the SHA-256 of the canonical arrays, names, dtypes and shapes included, in hex.
+
+    Fields that may be narrow count as what they are in `WIDE`.
+    """
     sha = hashlib.sha256()
     for name, array in tree._asdict().items():
-        little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        dtype = np.dtype(WIDE.get(name, array.dtype)).newbyteorder("<")
+        little = np.ascontiguousarray(array).astype(dtype, copy=False)
         sha.update(f"{name} {little.dtype.str} {little.shape};".encode())
         sha.update(little.tobytes())
     return sha.hexdigest()

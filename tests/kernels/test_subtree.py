@@ -90,17 +90,26 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
 _BLOCK = cuda_twin.Block(2, 16, 201, True, True, True, 0, np.dtype(np.uint8))
 
 
+def _reached(found: Subtrees) -> NDArray[np.bool_]:
+    """Return which places hold a given node or one below."""
+    reached = np.arange(found.key.size) < ENDS.size - 1
+    level = np.flatnonzero(reached)
+    while level.size:
+        first = found.first_child[level]
+        level = np.concatenate([first[first >= 0], first[first >= 0] + 1])
+        reached[level] = True
+    return reached
+
+
 def _ordered(found: Subtrees) -> Subtrees:
     """Return the nodes in an order that does not depend on when they were made."""
-    order = np.lexsort((found.depth, found.stop, found.start))
-    place = np.empty(order.size + 1, dtype=np.int64)
-    place[order], place[-1] = np.arange(order.size), -1
+    reached = np.flatnonzero(_reached(found))
+    order = reached[np.lexsort((found.depth[reached], found.stop[reached], found.start[reached]))]
+    place = np.full(found.key.size + 1, -1)
+    place[order] = np.arange(order.size)
     fields: Any = [field[order] for field in found[1:]]
     moved = Subtrees(found.rows, *fields)
-    return moved._replace(
-        parent=place[moved.parent],
-        first_child=place[moved.first_child],
-    )
+    return moved._replace(first_child=place[moved.first_child])
 
 
 def _assert_same(found: Subtrees, expected: Subtrees) -> None:
@@ -252,11 +261,13 @@ def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:
         assert_same_bits(np.sort(found.rows[a:z]), rows[a:z])
     outside = np.r_[: ENDS[0], ENDS[-1] : N_ROWS]
     assert_same_bits(found.rows[outside], rows[outside])
-    child = np.flatnonzero(found.parent >= 0)
-    above = found.parent[child]
-    assert (found.first_child[above] <= child).all()
-    assert (child <= found.first_child[above] + 1).all()
-    assert_same_bits(found.depth[child], found.depth[above] + 1)
+    reached = np.flatnonzero(_reached(found))
+    above = reached[found.first_child[reached] >= 0]
+    first = found.first_child[above]
+    assert_same_bits(found.depth[first], found.depth[above] + 1)
+    assert_same_bits(found.start[first], found.start[above])
+    assert_same_bits(found.stop[first], found.start[first + 1])
+    assert_same_bits(found.stop[first + 1], found.stop[above])
 
 
 def test_codes_of_several_widths() -> None:
@@ -283,4 +294,4 @@ def test_tables_of_columns(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None
 def test_no_nodes() -> None:
     rows, nodes, *rest = _arguments("2 classes", "gini")
     none = Starts(*(field[:0] for field in nodes))
-    assert subtree(rows, none, *rest).parent.size == 0
+    assert subtree(rows, none, *rest).key.size == 0

@@ -194,7 +194,7 @@ def _frontier(
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
     leaf = _leaves(grown)
-    begin, end = grown.start[leaf], grown.stop[leaf]
+    begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
     step = _steps(grown, np.arange(grown.tree.size), training.bins, system, derived)
     if system.bounded and system.path_smooth > 0.0:
         step = smoothed(step, grown, system.path_smooth)

@@ -185,9 +185,7 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         left = seeds.size
         while left:
             report.begin()
-            grown = next(growth)
-            trees.add(grown)
-            n_trees = grown.root.size
+            n_trees = trees.add(next(growth))
             left -= n_trees
             if report.end(n_trees, attributes=lambda: self._so_far(trees.so_far())):
                 break
@@ -310,12 +308,14 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             self.max_leaf_nodes,
             own_rows,
         )
-        for tree in grow_forest(forest, root_keys(seeds.tolist()), most_trees):
-            if self.ccp_alpha > 0.0:
-                own = [one_tree(tree, number) for number in range(tree.root.size)]
-                yield joined([prune_cost_complexity(each, self.ccp_alpha) for each in own])
-            else:
-                yield tree
+        growth = grow_forest(forest, root_keys(seeds.tolist()), most_trees)
+        # No tree is held here while the next one grows.
+        yield from growth if self.ccp_alpha == 0.0 else map(self._pruned, growth)
+
+    def _pruned(self, tree: Tree) -> Tree:
+        """Return trees, each pruned."""
+        own = [one_tree(tree, number) for number in range(tree.root.size)]
+        return joined([prune_cost_complexity(each, self.ccp_alpha) for each in own])
 
     def _sampled(
         self, data: Prepared, seeds: Integers

@@ -45,7 +45,7 @@ class TreeView:
         threshold = np.where(tree.kind > 0, np.nan, tree.threshold)
         self.threshold: Floats = np.where(internal, threshold, NO_THRESHOLD)
         self.impurity = tree.impurity
-        self.n_node_samples = tree.n_rows
+        self.n_node_samples = tree.n_rows.astype(np.int64)
         self.weighted_n_node_samples = tree.weight
         self.missing_go_to_left = (internal & (tree.missing_child == 0)).astype(np.uint8)
         self.value = tree.value.reshape(-1, self.n_outputs, self.max_n_classes)

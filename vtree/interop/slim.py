@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.errors import InputError
-from vtree.tree import SUBSET, THRESHOLD, Tree
+from vtree.tree import SUBSET, THRESHOLD, Tree, narrow
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -81,22 +81,24 @@ def unpacked(arrays: Arrays, n_levels: NDArray[np.int64]) -> Tree:
     value = np.zeros((n_nodes, arrays["value"].shape[1]))
     value[~split] = arrays["value"]
     nothing = np.zeros(n_nodes)
-    return Tree(
-        feature=feature,
-        kind=np.where(mapped, SUBSET, THRESHOLD).astype(np.int8),
-        bin=np.zeros(n_nodes, dtype=np.int32),
-        threshold=of_splits(arrays["threshold"], np.float64, 0.0),
-        first_child=np.where(split, own + 1, -1).astype(np.int32),
-        n_children=count.astype(np.int32),
-        missing_child=of_splits(arrays["missing_child"], np.int32, -1),
-        map_offset=np.where(mapped, np.cumsum(length) - length, -1),
-        branch_map=arrays["branch_map"],
-        value=value,
-        weight=nothing,
-        n_rows=np.zeros(n_nodes, dtype=np.int64),
-        impurity=nothing.copy(),
-        gain=nothing.copy(),
-        root=root,
+    return narrow(
+        Tree(
+            feature=feature,
+            kind=np.where(mapped, SUBSET, THRESHOLD).astype(np.int8),
+            bin=np.zeros(n_nodes, dtype=np.int32),
+            threshold=of_splits(arrays["threshold"], np.float64, 0.0),
+            first_child=np.where(split, own + 1, -1).astype(np.int32),
+            n_children=count.astype(np.int32),
+            missing_child=of_splits(arrays["missing_child"], np.int32, -1),
+            map_offset=np.where(mapped, np.cumsum(length) - length, -1),
+            branch_map=arrays["branch_map"],
+            value=value,
+            weight=nothing,
+            n_rows=np.zeros(n_nodes, dtype=np.int64),
+            impurity=nothing.copy(),
+            gain=nothing.copy(),
+            root=root,
+        )
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vtree.tree import MULTIWAY, SUBSET, THRESHOLD, Tree
 
+# The widest; files of earlier versions have no narrower ones.
 DTYPES: dict[str, type[np.generic]] = {
     "feature": np.int32,
     "kind": np.int8,
@@ -21,13 +22,18 @@ DTYPES: dict[str, type[np.generic]] = {
     "n_children": np.int32,
     "missing_child": np.int32,
     "map_offset": np.int64,
-    "branch_map": np.uint8,
+    "branch_map": np.uint16,
     "value": np.float64,
     "weight": np.float64,
     "n_rows": np.int64,
     "impurity": np.float64,
     "gain": np.float64,
     "root": np.int32,
+}
+
+_NARROW: dict[str, type[np.generic]] = {
+    **{"n_children": np.int8, "missing_child": np.int8},
+    **{"map_offset": np.int32, "n_rows": np.int32, "branch_map": np.uint8},
 }
 
 # (the nodes that break a rule, the rule)
@@ -68,7 +74,7 @@ def _at(bad: NDArray[np.bool_], rule: str) -> str:
 def _fault_of_arrays(tree: Tree) -> str | None:
     for name, array in tree._asdict().items():
         dtype = np.dtype(DTYPES[name])
-        allowed = (dtype, np.dtype(np.uint16)) if name == "branch_map" else (dtype,)
+        allowed = {dtype, np.dtype(_NARROW.get(name, dtype))}
         if not isinstance(array, np.ndarray) or array.dtype not in allowed:
             found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
             return f"{name} is an array of {dtype}, not {found}"

@@ -22,9 +22,9 @@ feature's only threshold is drawn between its extremes in table.values, a share 
 follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and its
 number.
 
-Returns `Subtrees` of M >= L nodes, the L given ones first, children next to each other. The twin
-for CUDA returns them on the host, all but the rows. It takes the rules whose gain has a form in C:
-`subtree.is_native(rows, rule)` tells.
+Returns `Subtrees`: M >= L places, the L given nodes first, children next to each other; there may
+be empty places between. The twin for CUDA returns them on the host, all but the rows. It takes the
+rules whose gain has a form in C: `subtree.is_native(rows, rule)` tells.
 """
 
 from vtree_kernels._dispatch import Kernel

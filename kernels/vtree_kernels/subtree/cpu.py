@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._keys import BITS, no_value
+from vtree_kernels._pages import own_pages
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import shape_of
 from vtree_kernels.subtree.growing import LATER, grower, scratch
-from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree.reference import KINDS, Rule, Starts, Statistics, Subtrees, Table
 
 ROWS = 16_384  # of a task
 LEAST = 8_192  # below, a node's columns are copied once more, for they are all in the cache then
@@ -22,12 +23,6 @@ _EACH = 16  # rows that a node costs besides its own
 _BLOCK = 64  # rows whose values of a column fill a cache line
 
 _Made = dict[str, NDArray[Any]]
-
-_KINDS = {
-    **dict.fromkeys(("feature", "bin", "next"), np.int32),
-    **dict.fromkeys(("gain", "threshold"), np.float64),
-    **{"missing_left": np.bool_, "key": np.uint64},
-}
 
 
 @numba.njit(cache=True, nogil=True)
@@ -98,43 +93,39 @@ def _by_column(table: Any) -> bool:
     return bool(table.flags.f_contiguous and not table.flags.c_contiguous)
 
 
-def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[np.int64], rule: Rule) -> int:
-    """Return how many nodes there can be below and including given ones."""
+def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
+    """Return how many nodes there can be below and including each given one."""
     leaves = np.maximum(lengths // max(1, rule.limits.min_rows), 1)
     if rule.max_depth >= 0:
         leaves = np.minimum(leaves, 1 << np.clip(rule.max_depth - depth, 0, 40))
-    return int((2 * leaves - 1).sum())
+    return np.asarray(2 * leaves - 1)
 
 
-def _blank(count: int, given: Starts) -> _Made:
-    """Return room for `count` nodes, the given ones first."""
-    n_given, n_statistics = given.total.shape
-    made: _Made = {
-        name: np.empty(count, dtype=_KINDS.get(name, np.int64))
-        for name in Subtrees._fields[1:]
-        if name != "total"
-    }
-    made["total"] = np.empty((count, n_statistics), dtype=np.int64)
-    stop = np.cumsum(given.stop - given.start)
-    own: dict[str, Any] = {
-        **{"parent": -1, "first_child": -1, "feature": -1, "gain": -np.inf},
-        **{"start": stop - (given.stop - given.start), "stop": stop},
-        **{"depth": given.depth, "key": given.key, "total": given.total},
-    }
-    for name, values in own.items():
-        made[name][:n_given] = values
-    return made
+def _room(count: int, n_statistics: int) -> _Made:
+    """Return the fields of `count` nodes, not set."""
+    shapes: Any = {"total": (count, n_statistics)}
+    fields = Subtrees._fields[1:]
+    return own_pages({n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in fields})
+
+
+def _begin(made: _Made, given: Starts) -> None:
+    """Write the given nodes, without a split, to the first places of `made`."""
+    for name, values in given._asdict().items():
+        made[name][: given.key.size] = values
+    for name, value in (("first_child", -1), ("feature", -1), ("gain", -np.inf)):
+        made[name][: given.key.size] = value
 
 
 def _grow_task(
+    made: _Made,
     rows: NDArray[np.int32],
     given: Starts,
     table: Table,
     statistics: Statistics,
     rule: Rule,
     least: int,
-) -> _Made:
-    """Return the nodes of one task; their rows are sorted in place."""
+) -> int:
+    """Write the nodes of one task to `made`, return how many; their rows are sorted in place."""
     lengths = given.stop - given.start
     own = np.empty(int(lengths.sum()), dtype=np.int32)
     _gather_rows(own, rows, given.start, given.stop)
@@ -159,10 +150,11 @@ def _grow_task(
         float(rule.min_gain),
         np.empty(0) if rule.costs is None else rule.costs,
     )
-    made = _blank(_most_nodes(lengths, given.depth, rule), given)
+    ends = np.cumsum(lengths)
+    _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
     kernel = grower(rule.gain, shape_of(layout, layout.implied), rule.raw)
-    count = kernel(
+    count: int = kernel(
         columns,
         bits,
         near.local,
@@ -181,19 +173,20 @@ def _grow_task(
     )
     placed = near.local if near.own is None else near.own[near.local]
     _scatter_rows(rows, placed, given.start, given.stop)
-    made = {name: values[:count] for name, values in made.items()}
-    _place(made, given)
-    return made
+    _place(made, count, given)
+    return count
 
 
-def _place(made: _Made, given: Starts) -> None:
+def _place(made: _Made, count: int, given: Starts) -> None:
     """Move segments from the rows of the task to where they stand among all rows."""
-    ends = np.cumsum(given.stop - given.start)
-    owner = np.searchsorted(ends, made["start"], side="right")
-    owner[: ends.size] = np.arange(ends.size)  # given nodes may be empty, others are not
-    moved = (given.stop - ends)[owner]
-    made["start"] += moved
-    made["stop"] += moved
+    n_given, ends = given.stop.size, np.cumsum(given.stop - given.start)
+    # Nodes were made below one given node after another.
+    border = np.searchsorted(made["start"][n_given:count], ends[:-1])
+    n_below = np.diff(border, prepend=0, append=count - n_given)
+    moved = (given.stop - ends).astype(np.int32)
+    moved = np.concatenate([moved, np.repeat(moved, n_below)])
+    made["start"][:count] += moved
+    made["stop"][:count] += moved
 
 
 def subtree(
@@ -201,12 +194,14 @@ def subtree(
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
     rows = rows.copy()
-    made = _blank(nodes.key.size, nodes)
-    made["start"], made["stop"] = nodes.start, nodes.stop
+    made = _room(*nodes.total.shape)
+    _begin(made, nodes)
     many = nodes.stop - nodes.start > LEAST
-    for own, least in ((np.flatnonzero(many), LEAST), (np.flatnonzero(~many), 0)):
-        pending = own if least else np.append(own, np.flatnonzero(made["first_child"] == LATER))
-        made = _stage(rows, made, pending, table, statistics, rule, least)
+    rest = (table, statistics, rule)
+    made = _stage(rows, made, np.flatnonzero(many), LEAST, *rest)
+    own = np.flatnonzero(~many)
+    later = np.flatnonzero(made["first_child"] == LATER)
+    made = _stage(rows, made, np.append(own, later), 0, *rest)
     return Subtrees(rows, *(made[name] for name in Subtrees._fields[1:]))
 
 
@@ -214,46 +209,45 @@ def _stage(
     rows: NDArray[np.int32],
     made: _Made,
     own: NDArray[np.int64],
+    least: int,
     table: Table,
     statistics: Statistics,
     rule: Rule,
-    least: int,
 ) -> _Made:
-    """Return the nodes with all below the `own` ones that have more than `least` rows."""
+    """Return the nodes and, behind, those below the `own` ones with more than `least` rows."""
     if not own.size:
         return made
     given = Starts(*(made[name][own] for name in Starts._fields))
-    lengths = given.stop - given.start
+    lengths = (given.stop - given.start).astype(np.int64)
     borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, each=_EACH)
-    parts: list[_Made] = [{}] * (len(borders) - 1)
+    before = np.cumsum(np.append(made["key"].size, _most_nodes(lengths, given.depth, rule)))
+    first = before[borders]  # each task's first place
+    room = _room(int(first[-1]), made["total"].shape[1])
+    for name, field in made.items():
+        room[name][: field.shape[0]] = field
+    counts = np.zeros(len(borders) - 1, np.int64)
 
     def grow(index: int) -> None:
-        task = slice(int(borders[index]), int(borders[index + 1]))
+        task, places = (slice(*each[index : index + 2].tolist()) for each in (borders, first))
+        its = {name: field[places] for name, field in room.items()}
         some: Any = (field[task] for field in given)
-        parts[index] = _grow_task(rows, Starts(*some), table, statistics, rule, least)
+        count = _grow_task(its, rows, Starts(*some), table, statistics, rule, least)
+        counts[index], child = count, its["first_child"][:count]
+        np.add(child, np.int32(first[index]), out=child, where=child >= 0)
+        for name, field in its.items():  # the given nodes stay where they were
+            room[name][own[task]] = field[: own[task].size]
 
     looked = min(rule.max_features, table.n_codes.size)
-    _threads.run(grow, len(parts), work=int(lengths.sum()) * looked * 8)
-    return _joined(made, own, parts, borders)
-
-
-def _joined(
-    made: _Made, own: NDArray[np.int64], parts: list[_Made], borders: NDArray[np.int64]
-) -> _Made:
-    """Append what the tasks grew below the `own` nodes, renumbered."""
+    _threads.run(grow, counts.size, work=int(lengths.sum()) * looked * 8)
+    if not least:
+        return room
+    # Few have been made, with much room between.
     n_given = np.diff(borders)
-    new = np.array([part["parent"].size for part in parts], dtype=np.int64) - n_given
-    before = made["parent"].size + np.cumsum(new) - new
-    for part, first, given, after in zip(parts, borders, n_given, before, strict=False):
-        place = np.concatenate([own[first : first + given], after + np.arange(part["key"].size)])
-        part["parent"] = np.where(part["parent"] < 0, -1, place[part["parent"]])
-        split = part["first_child"] >= 0
-        part["first_child"][split] = place[part["first_child"][split]]
-    result = {}
-    for name in Subtrees._fields[1:]:
-        tails = [part[name][given:] for part, given in zip(parts, n_given, strict=True)]
-        result[name] = np.concatenate([made[name], *tails])
-        if name != "parent":
-            heads = [part[name][:given] for part, given in zip(parts, n_given, strict=True)]
-            result[name][own] = np.concatenate(heads)
-    return result
+    used = [
+        np.arange(a + given, a + n) for a, given, n in zip(first, n_given, counts, strict=False)
+    ]
+    places = np.concatenate([np.arange(before[0]), *used])
+    made = {name: field[places] for name, field in room.items()}
+    child = made["first_child"]
+    child[child >= 0] = np.searchsorted(places, child[child >= 0])
+    return made

@@ -12,7 +12,7 @@ from vtree_kernels._translate import TranslationError, c_gain
 from vtree_kernels.scan.cuda import macros as scan_macros
 from vtree_kernels.scan.cuda import packed
 from vtree_kernels.search.cuda import MOST_WARPS, Place, added, place
-from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree.reference import KINDS, Rule, Starts, Statistics, Subtrees, Table
 
 BLOCKS_PER_PROCESSOR = 8  # where each has cells of its own in global memory
 MARGIN = 2_048  # bytes of shared memory for what the kernel declares itself
@@ -32,10 +32,6 @@ _NODE = np.dtype(
     ]
 )
 _WORDS = _NODE.itemsize // 8
-_KINDS: dict[str, Any] = {
-    **dict.fromkeys(("feature", "bin", "next"), np.int32),
-    "missing_left": np.bool_,
-}
 
 
 def takes(rows: Any, rule: Rule) -> bool:
@@ -291,10 +287,9 @@ def _unpacked(
         return np.where(number > 0, before + number, np.where(number == 0, owner, -1))
 
     fields: dict[str, Any] = {
-        name: node[name].astype(_KINDS.get(name, node[name].dtype))
-        for name in ("feature", "bin", "next", "gain", "missing_left", "threshold", "key")
+        name: placed(node[name]) if name == "first_child" else node[name]
+        for name in Subtrees._fields[1:]
+        if name != "total"
     }
-    for name in ("start", "stop", "depth", "missing"):
-        fields[name] = node[name].astype(np.int64)
-    fields |= {"parent": placed(node["parent"]), "first_child": placed(node["first_child"])}
+    fields = {name: own.astype(KINDS.get(name, np.int32)) for name, own in fields.items()}
     return Subtrees(rows=moved, total=found[:, _WORDS:], **fields)

@@ -87,11 +87,11 @@ def _make_children(
     out: Any, node: Any, first: Any, middle: Any, sums_left: Any, implied: Any, least: Any
 ) -> Any:
     """Write a node's two children; those of at most `least` rows are left for later."""
-    parent, start, stop, depth, key, total, first_child, feature, gain = out
+    start, stop, depth, key, total, first_child, feature, gain = out
     path = _next_state(np.uint64(0), key[node])
     for side in range(2):
         child = first + side
-        parent[child], depth[child] = node, depth[node] + 1
+        depth[child] = depth[node] + 1
         start[child] = middle if side else start[node]
         stop[child] = stop[node] if side else middle
         key[child] = _next_state(path, np.uint64(side))
@@ -149,8 +149,8 @@ def grower(  # noqa: C901  (one compiled loop)
 
         Made nodes of at most `least` rows are left for later, marked by their first child.
         """
-        start, stop, depth, key, total, first_child = out[1:7]
-        feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[7:]
+        start, stop, depth, key, total, first_child = out[:6]
+        feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[6:]
         rules = (numbers, draw, layout, nothing)
         work, (spare, zeros), pending = arrays
         sums_left = work[4]
@@ -177,7 +177,7 @@ def grower(  # noqa: C901  (one compiled loop)
             if not raw:
                 sums_left[:] = 0
                 add_rows(sums_left, sums_left.size, zeros, local, begin, middle, statistics)
-            _make_children(out[:9], node, n_made, middle, sums_left, layout.implied, least)
+            _make_children(out[:8], node, n_made, middle, sums_left, layout.implied, least)
             n_pending = _put(pending, n_pending, first_child, n_made)
             n_made += 2
         return n_made

@@ -61,23 +61,32 @@ class Rule(NamedTuple):
 
 
 class Subtrees(NamedTuple):
-    """M nodes and the order of the rows that their segments refer to."""
+    """Places of M nodes, and the order of the rows that their segments refer to.
+
+    Where neither a given node stands nor a child of one that does, nothing is set.
+    """
 
     rows: NDArray[np.int32]  # (R,)
-    parent: Integers  # (M,) −1 for given nodes
-    start: Integers
-    stop: Integers
-    depth: Integers
+    start: NDArray[np.int32]  # (M,)
+    stop: NDArray[np.int32]
+    depth: NDArray[np.int32]
     key: NDArray[np.uint64]
     total: Integers  # (M, S)
-    first_child: Integers  # (M,) −1: not split
+    first_child: NDArray[np.int32]  # (M,) −1: not split
     feature: NDArray[np.int32]  # (M,) −1: not split
     gain: NDArray[np.float64]  # (M,) −inf where not split; what follows is not set there
     bin: NDArray[np.int32]  # as `scan` returns it
     next: NDArray[np.int32]
     missing_left: NDArray[np.bool_]
-    missing: Integers
+    missing: NDArray[np.int32]
     threshold: NDArray[np.float64]  # (M,) where it is drawn
+
+
+# What is not of 32 bits: row numbers are, and so are numbers of nodes.
+KINDS: dict[str, type[np.generic]] = {
+    **{"gain": np.float64, "threshold": np.float64},
+    **{"missing_left": np.bool_, "key": np.uint64, "total": np.int64},
+}
 
 
 class _Split(NamedTuple):
@@ -98,7 +107,7 @@ def subtree(
     """Return the nodes and all below them; see the package for the contract."""
     rows = rows.copy()
     made: list[dict[str, Any]] = [
-        {"parent": -1, "start": a, "stop": z, "depth": d, "key": key, "total": total}
+        {"start": a, "stop": z, "depth": d, "key": key, "total": total}
         for a, z, d, key, total in zip(*nodes, strict=True)
     ]
     number = 0
@@ -116,20 +125,15 @@ def subtree(
             totals = (split.left, node["total"] - split.left)
             for side, ((a, z), total) in enumerate(zip(borders, totals, strict=True)):
                 key = mixed(mixed(np.uint64(0), node["key"]), np.uint64(side))
-                child = {"parent": number, "start": a, "stop": z, "depth": node["depth"] + 1}
+                child = {"start": a, "stop": z, "depth": node["depth"] + 1}
                 made.append({**child, "key": key, "total": total})
         number += 1
     return _columns(rows, made, nodes.total.shape[1])
 
 
 def _columns(rows: NDArray[np.int32], made: list[dict[str, Any]], n_statistics: int) -> Subtrees:
-    kinds = {
-        **dict.fromkeys(("feature", "bin", "next"), np.int32),
-        **dict.fromkeys(("gain", "threshold"), np.float64),
-        **{"missing_left": np.bool_, "key": np.uint64},
-    }
     fields: Any = [
-        np.array([node[name] for node in made], dtype=kinds.get(name, np.int64))
+        np.array([node[name] for node in made], dtype=KINDS.get(name, np.int32))
         for name in Subtrees._fields[1:]
     ]
     result = Subtrees(rows, *fields)

@@ -58,7 +58,7 @@ def traverse(
         here.upload(root),
         *map(np.int32, (root.size, -(-root.size // chunks))),
         here.upload(_packed(feature, kind, threshold, first_child, map_offset)),
-        here.upload(missing_child),
+        here.upload(missing_child.astype(np.int32, copy=False)),
         here.upload(branch_map.astype(np.uint16)),
         leaf,
         shared=(bytes_of_row << log_rows) if staged else 0,
