@@ -8,6 +8,7 @@ from tests.bits import assert_same_bits
 from tests.fitting import Setting, fit
 from vtree import tree as trees
 from vtree.tree import (
+    WIDE,
     Gathering,
     Tree,
     canonical,
@@ -16,6 +17,7 @@ from vtree.tree import (
     fingerprint,
     joined,
     levels,
+    narrow,
     one_tree,
     parents,
     sum_upward,
@@ -119,6 +121,11 @@ def test_a_fingerprint_tells_every_field_and_dtype() -> None:
         seen.add(fingerprint(tree._replace(**{name: changed})))
         seen.add(fingerprint(tree._replace(**{name: array.astype(np.float32)})))
     assert len(seen) == 1 + 2 * len(Tree._fields)
+    wide = {name: getattr(tree, name).astype(dtype) for name, dtype in WIDE.items()}
+    assert {name: own.dtype for name, own in wide.items()} != {
+        name: getattr(tree, name).dtype for name in WIDE
+    }
+    assert fingerprint(tree._replace(**wide)) == fingerprint(tree)
     other_order = tree._replace(threshold=tree.threshold.astype(">f8"))
     assert fingerprint(other_order) == fingerprint(tree)
 
@@ -159,6 +166,33 @@ def test_trees_come_apart_and_together_again() -> None:
         _assert_same(gathering.whole(), forest)
         _assert_same(three, joined(apart[:3]))
     _assert_same(joined([joined(apart[:3]), apart[3]]), forest)
+
+
+def test_counts_are_as_narrow_as_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = _forest(1)
+    assert {name: getattr(tree, name).dtype for name in WIDE} == {
+        "n_children": np.int8,
+        "missing_child": np.int8,
+        "map_offset": np.int32,
+        "n_rows": np.int32,
+    }
+    many = tree._replace(
+        n_children=tree.n_children.astype(np.int32), n_rows=tree.n_rows + np.int64(2**31)
+    )
+    many.n_children[0] = 128
+    for name, dtype in (
+        ("n_children", np.int32),
+        ("missing_child", np.int32),
+        ("n_rows", np.int64),
+    ):
+        assert getattr(narrow(many), name).dtype == dtype
+    # As if 32 bits ended behind the maps of one tree.
+    monkeypatch.setattr(trees, "_MOST", tree.branch_map.size)
+    gathering = Gathering(2)
+    assert [gathering.add(tree), gathering.add(tree)] == [1, 1]
+    for two in (gathering.whole(), joined([tree, tree])):
+        assert two.map_offset.dtype == np.int64
+        assert two.map_offset.max() == tree.map_offset.max() + tree.branch_map.size
 
 
 def test_a_tree_without_branch_maps_takes_none_along() -> None:

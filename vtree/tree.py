@@ -275,7 +275,8 @@ def fingerprint(tree: Tree) -> str:
     """
     sha = hashlib.sha256()
     for name, array in tree._asdict().items():
-        dtype = np.dtype(WIDE.get(name, array.dtype)).newbyteorder("<")
+        wide = WIDE.get(name) if array.dtype.kind == "i" else None
+        dtype = np.dtype(wide or array.dtype).newbyteorder("<")
         little = np.ascontiguousarray(array).astype(dtype, copy=False)
         sha.update(f"{name} {little.dtype.str} {little.shape};".encode())
         sha.update(little.tobytes())
