@@ -37,7 +37,7 @@ from vtree.histogram import (
 from vtree.purity import impure
 from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
-from vtree.subtrees import FEW_IN_ALL, rule_of, which_alone, with_subtrees
+from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
 from vtree_kernels.search import search as rows_search
 from vtree_kernels.subtree import Rule, subtree
@@ -137,6 +137,8 @@ def grow(
     branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
     kept: _Kept | None = None
     rule = _rule_alone(plan, order, data, len(roots))
+    if rule is not None:  # all will be grown, and an order that wants less takes it from there
+        order = level_order
     waiting = [frontier[:0]]
     while frontier.size:
         if rule is not None:
@@ -161,11 +163,9 @@ def grow(
 
 def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:
     """Return how nodes with few rows grow all that is below them, if they do that here."""
-    # An order that may never ask for what lies below would pay for it: small trees are cheap.
-    asked = order is level_order or data.order.shape[0] <= n_trees * FEW_IN_ALL
     # Other routers look at other rows.
     usual = plan.router in (by_branch, by_value, unmoved)
-    if not plan.alone or not asked or not usual or not subtree.is_native(data.order):
+    if not plan.alone or not usual or not subtree.is_native(data.order):
         return None
     stops = plan.stops
     rule = rule_of(
@@ -175,7 +175,10 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
         min_rows_split=stops.min_rows_split,
         min_gain=stops.min_gain,
     )
-    return rule if rule is not None and subtree.is_native(data.order, rule) else None
+    if rule is None or not subtree.is_native(data.order, rule):
+        return None
+    asked = order is level_order or data.order.shape[0] <= n_trees * worth_whole(order, data, rule)
+    return rule if asked else None
 
 
 def _summed(bins: Bins, search: Searcher) -> list[Group]:

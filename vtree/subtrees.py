@@ -34,6 +34,9 @@ FEW_DRAWN = 1 << 17
 FEW_ON_DEVICE = 1_024
 # So many rows in all nodes cost less than the calls of a level.
 FEW_IN_ALL = 1 << 13
+# From 50,000 × 28 with 1,023 leaves: 1.5 s leaf by leaf, 0.08 s whole; 0.3 s with all features.
+ROWS_A_LEAF_DRAWN = 1_024
+ROWS_A_LEAF = 128
 
 # What such nodes have alike, with all others of their trees: they split by numbers, unbound; and
 # what nobody asks for when growth is over.
@@ -74,11 +77,23 @@ def rule_of(
     )
 
 
+def worth_whole(order: Any, data: Data, rule: Rule) -> int:
+    """Return up to how many rows a tree is grown whole for an order that asks for a few leaves.
+
+    A leaf that such an order asks for costs it what so many rows of a whole tree cost.
+    """
+    a_leaf = ROWS_A_LEAF_DRAWN if _few_are_drawn(data, rule) else ROWS_A_LEAF
+    return max(FEW_IN_ALL, a_leaf * int(getattr(order, "max_leaves", 0)))
+
+
+def _few_are_drawn(data: Data, rule: Rule) -> bool:
+    return rule.raw or 3 * rule.max_features <= data.bins.n_bins.size
+
+
 def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
-    drawn = rule.raw or 3 * rule.max_features <= data.bins.n_bins.size
-    most = FEW_DRAWN if drawn else FEW
+    most = FEW_DRAWN if _few_are_drawn(data, rule) else FEW
     if not arrays.on_host(data.order):
         most = FEW_ON_DEVICE
     elif n_rows.sum() <= FEW_IN_ALL:
