@@ -1,13 +1,17 @@
 """Forests, end to end from a float32 array: vtree beside scikit-learn, XGBoost and LightGBM.
 
     python bench/bench_forest.py                       20,000 × 28, two classes, 30 trees
-    python bench/bench_forest.py --rows 100000 --trees 100
-    python bench/bench_forest.py --rows 1000000 --trees 100 --depth 16
+    python bench/bench_forest.py --rows 100000 --trees 100 --learners vtree sklearn
+    python bench/bench_forest.py --rows 1000000 --trees 20 --depth 16 --test-rows 1000000
+    python bench/bench_forest.py --rows 100000 --trees 20 --learners vtree_leaves lightgbm
+    python bench/bench_forest.py --rows 1000 --features 20 --trees 100 --repeats 5
 
 Random forests and extra trees, and the forest modes of XGBoost and LightGBM, which need a depth or
-a number of leaves: 16 and 4,095 where `--depth` is not given. Each learner runs in a process of its
-own: a short fit to warm up, then one measured fit with its peak memory, predictions of the test
-rows, and the model's file: vtree's slim file, joblib's or the library's own, and its loading.
+a number of leaves: 16 and 4,095 where `--depth` and `--leaves` are not given; vtree_leaves has as
+many leaves as LightGBM, and vtree with `--depth 16` as many as XGBoost. All draw √F features a
+node. Each learner runs in a process of its own: a short fit to warm up, then one measured fit with
+its peak memory, predictions of the test rows, and the model's file: vtree's slim file, joblib's or
+the library's own, and its loading.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +37,17 @@ from measure import (
 
 MOST_TEST_ROWS = 100_000
 DEPTH, LEAVES = 16, 4095  # of the forest modes of boosting libraries, where none is given
+DISTINCT = 0.632  # share of the rows in a bootstrap sample
 
 
-def _scikit_learn_like(home: str, name: str) -> Callable[[argparse.Namespace, int, int], Any]:
+def _scikit_learn_like(
+    home: str, name: str, *, by_leaf: bool = False
+) -> Callable[[argparse.Namespace, int, int], Any]:
     def build(options: argparse.Namespace, trees: int, threads: int) -> Any:
-        module = __import__(home, fromlist=[name])
-        return getattr(module, name)(trees, max_depth=options.depth, n_jobs=threads, random_state=0)
+        own: dict[str, Any] = {"n_jobs": threads, "random_state": 0, "max_depth": options.depth}
+        if by_leaf:
+            own["max_leaf_nodes"] = options.leaves
+        return getattr(import_module(home), name)(trees, **own)
 
     return build
 
@@ -49,6 +59,8 @@ def _xgboost(options: argparse.Namespace, trees: int, threads: int) -> Any:
         n_estimators=trees,
         max_depth=options.depth or DEPTH,
         tree_method="hist",
+        subsample=DISTINCT,
+        colsample_bynode=options.features**-0.5,
         min_child_weight=0,
         reg_lambda=1e-5,
         n_jobs=threads,
@@ -61,12 +73,12 @@ def _lightgbm(options: argparse.Namespace, trees: int, threads: int) -> Any:
     return LGBMClassifier(
         boosting_type="rf",
         n_estimators=trees,
-        num_leaves=LEAVES,
+        num_leaves=options.leaves,
         max_depth=options.depth or -1,
         min_child_samples=1,
-        subsample=0.632,
+        subsample=DISTINCT,
         subsample_freq=1,
-        feature_fraction_bynode=0.19,  # √28 of 28
+        feature_fraction_bynode=options.features**-0.5,
         n_jobs=threads,
         verbose=-1,
     )
@@ -75,11 +87,13 @@ def _lightgbm(options: argparse.Namespace, trees: int, threads: int) -> Any:
 BUILDERS: dict[str, Callable[[argparse.Namespace, int, int], Any]] = {
     "vtree": _scikit_learn_like("vtree", "RandomForestClassifier"),
     "sklearn": _scikit_learn_like("sklearn.ensemble", "RandomForestClassifier"),
+    "vtree_leaves": _scikit_learn_like("vtree", "RandomForestClassifier", by_leaf=True),
     "xgboost": _xgboost,
     "lightgbm": _lightgbm,
     "vtree_extra": _scikit_learn_like("vtree", "ExtraTreesClassifier"),
     "sklearn_extra": _scikit_learn_like("sklearn.ensemble", "ExtraTreesClassifier"),
 }
+PASSED_ON = ("classes", "features", "trees", "depth", "leaves")
 MODULES = {name: name.partition("_")[0] for name in BUILDERS}
 
 
@@ -90,10 +104,25 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--classes", type=int, default=2)
     parser.add_argument("--trees", type=int, default=30)
     parser.add_argument("--depth", type=int)
+    parser.add_argument("--leaves", type=int, default=LEAVES)
+    parser.add_argument("--test-rows", type=int, help="as many as --rows, at most 100,000")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--learners", nargs="+", choices=BUILDERS)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
+
+
+def _leaves(model: Any) -> float:
+    """Return how many leaves a tree has, on average."""
+    if hasattr(model, "grown_"):
+        return float((model.grown_.feature < 0).sum() / model.grown_.root.size)
+    if hasattr(model, "estimators_"):
+        return float(np.mean([tree.get_n_leaves() for tree in model.estimators_]))
+    if hasattr(model, "booster_"):
+        lines = model.booster_.model_to_string().splitlines()
+        counts = [int(line.partition("=")[2]) for line in lines if line.startswith("num_leaves=")]
+        return float(np.mean(counts))
+    return float(np.mean([tree.count("leaf=") for tree in model.get_booster().get_dump()]))
 
 
 def _saved(learner: str, model: Any, folder: Path) -> tuple[int, float]:
@@ -134,6 +163,7 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
         "classes": options.classes,
         "trees": options.trees,
         "depth": options.depth,
+        "leaves": _leaves(model),
         "threads": threads,
         "seconds": seconds,
         "warm_up_seconds": warm_up,
@@ -154,9 +184,9 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
 def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     learners = options.learners or installed(MODULES)
     train = make(options.rows, options.features, 0, options.classes)
-    n_test = min(MOST_TEST_ROWS, options.rows)
+    n_test = options.test_rows or min(MOST_TEST_ROWS, options.rows)
     data = train, make(n_test, options.features, 1, options.classes)
-    return in_turns(__file__, learners, options, ("classes", "trees", "depth"), data)
+    return in_turns(__file__, learners, options, PASSED_ON, data)
 
 
 def main() -> None:
@@ -174,6 +204,7 @@ def main() -> None:
             f"{median(rows, 'seconds'):.2f}",
             f"{median(rows, 'predict_seconds'):.3f}",
             f"{median(rows, 'accuracy'):.4f}",
+            f"{median(rows, 'leaves'):,.0f}",
             f"{median(rows, 'peak_over_input'):.2f}",
             f"{median(rows, 'file_bytes') / 2**20:.1f}",
             f"{median(rows, 'load_seconds'):.3f}",
@@ -185,7 +216,7 @@ def main() -> None:
         f"{options.rows:,} × {options.features}, {options.classes} classes, {options.trees} trees, "
         f"{depth}, {options.threads} threads"
     )
-    heads = ["learner", "seconds", "predict", "accuracy", "peak memory / input", "MiB", "load"]
+    heads = ["learner", "seconds", "predict", "accuracy", "leaves", "peak / input", "MiB", "load"]
     print(table(heads, lines))
 
 
