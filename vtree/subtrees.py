@@ -36,7 +36,7 @@ FEW_ON_DEVICE = 1_024
 FEW_IN_ALL = 1 << 13
 # From 50,000 × 28 with 1,023 leaves: 1.5 s leaf by leaf, 0.08 s whole; 0.3 s with all features.
 ROWS_A_LEAF_DRAWN = 1_024
-ROWS_A_LEAF = 128
+ROWS_A_LEAF = 64
 
 # What such nodes have alike, with all others of their trees: they split by numbers, unbound; and
 # what nobody asks for when growth is over.
