@@ -15,6 +15,8 @@ from tests.samples import classes, columns, reals
 from vtree import (
     AdaBoostClassifier,
     AdaBoostRegressor,
+    C45Classifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
@@ -121,6 +123,38 @@ def test_frames_with_gaps_and_categories() -> None:
     assert model.score(frame, two) > 0.8
     assert any((tree.grown_.kind == 1).any() for tree in model.estimators_)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_any_of_our_trees_is_boosted_from_tables_that_it_takes() -> None:
+    table, two = columns()
+    frame = pd.DataFrame(table)
+    model = AdaBoostClassifier(C45Classifier(), n_estimators=5).fit(frame, two)
+    # Zhu et al., algorithm 2, with K = 2, in its own words.
+    weight, total = np.full(len(two), 1.0 / len(two)), np.zeros(len(two))
+    for member in model.estimators_:
+        alone = C45Classifier().fit(frame, two, sample_weight=weight / weight.max())
+        missed = alone.predict(frame) != two
+        np.testing.assert_array_equal(member.predict(frame) != two, missed)
+        error = weight[missed].sum() / weight.sum()
+        alpha = np.log((1.0 - error) / error)
+        total += alpha * np.where(alone.predict(frame) == model.classes_[1], 1.0, -1.0)
+        weight = weight * np.exp(alpha * missed)
+    np.testing.assert_array_equal(model.predict(frame), model.classes_[(total > 0.0).astype(int)])
+    assert model.score(frame, two) >= model.estimators_[0].score(frame, two)
+    np.testing.assert_array_equal(list(model.staged_predict(frame))[-1], model.predict(frame))
+
+
+def test_numbers_are_boosted_by_any_of_our_trees() -> None:
+    X, y = reals(200)
+    table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down")}
+    tree = CHAIDRegressor(min_samples_split=20, min_samples_leaf=10)
+    model = AdaBoostRegressor(tree, n_estimators=4).fit(table, y)
+    answers = np.stack([member.predict(table) for member in model.estimators_], axis=1)
+    found = model.predict(table)
+    for own, answer in zip(answers, found, strict=True):
+        order = np.argsort(own, kind="stable")
+        reached = np.cumsum(model.estimator_weights_[: len(own)][order])
+        assert answer == own[order][np.argmax(reached >= 0.5 * reached[-1])]
 
 
 def test_other_learners_are_boosted_too() -> None:

@@ -11,6 +11,7 @@ import pytest
 import sklearn.tree
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import vtree
@@ -21,6 +22,8 @@ from vtree import (
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
+    CHAIDClassifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
@@ -71,6 +74,26 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
         BaggingClassifier(C45Classifier(), 4, max_features=2, random_state=1).fit(
             pd.DataFrame(TABLE), TWO
         ),
+        pd.DataFrame(TABLE),
+    ),
+    "bagging of bins": lambda: (
+        BaggingClassifier(
+            CHAIDClassifier(min_samples_split=9, min_samples_leaf=3),
+            3,
+            max_features=2,
+            bootstrap_features=True,
+            random_state=1,
+        ).fit(X, NAMES[Y]),
+        X,
+    ),
+    "AdaBoost of bins": lambda: (
+        AdaBoostRegressor(
+            CHAIDRegressor(min_samples_split=9, min_samples_leaf=3), n_estimators=3
+        ).fit(X, X[:, 0]),
+        X,
+    ),
+    "AdaBoost of a frame": lambda: (
+        AdaBoostClassifier(C45Classifier(), n_estimators=3).fit(pd.DataFrame(TABLE), TWO),
         pd.DataFrame(TABLE),
     ),
     "AdaBoost": lambda: (
@@ -180,7 +203,7 @@ def test_models_that_cannot_be_slim_say_so(tmp_path: Path) -> None:
 def test_ensembles_of_others_are_not_saved(tmp_path: Path) -> None:
     for model in (
         BaggingClassifier(KNeighborsClassifier()).fit(X, Y),
-        AdaBoostClassifier(C45Classifier(), n_estimators=2).fit(X, Y),
+        AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(X, Y),
     ):
         with pytest.raises(InputTypeError, match="whose trees a file cannot hold"):
             vtree.save(model, tmp_path / "m.vtree")
@@ -206,6 +229,29 @@ def test_bags_that_do_not_fit_together_are_refused(change: Any, tmp_path: Path) 
     change(header)
     write_model(path, header, tree, extra)
     with pytest.raises(ModelFileError):
+        vtree.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header["edges_of_trees"].pop(),
+        lambda header: header.pop("edges_of_trees"),
+        lambda header: header.update(edges_of_trees=[]),
+        lambda header: header.update(edges_of_trees=7),
+        lambda header: header["edges_of_trees"][0].pop(),
+        lambda header: header["members"][1].update(edges=[None, None]),
+        lambda header: header["members"][1]["edges"].pop(),
+    ],
+)
+def test_edges_that_do_not_fit_their_trees_are_refused(change: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m.vtree"
+    vtree.save(MODELS["bagging of bins"]()[0], path)
+    header, tree, extra = read_model(path)
+    header.pop("schema_version", None)
+    change(header)
+    with pytest.raises((ModelFileError, InputError)):
+        write_model(path, header, tree, extra)
         vtree.load(path)
 
 

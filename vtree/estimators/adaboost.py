@@ -1,12 +1,11 @@
 """`AdaBoostClassifier` (SAMME) and `AdaBoostRegressor` (R2), with scikit-learn's parameters.
 
-Over one of this library's trees the table is read and binned once, and every round only weighs its
-rows anew. Other weak learners are boosted by scikit-learn's own loop.
+Over this library's trees rounds are counted here, and where they can share a table, it is read and
+binned once. Other weak learners are boosted by scikit-learn's own loop.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,12 +31,10 @@ from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeR
 from vtree.estimators.devices import working
 from vtree.estimators.forest import warn_of_column
 from vtree.estimators.limits import ChecksParameters
-from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
+from vtree.estimators.progress import CallbackSupportMixin, reported, with_callbacks
 from vtree.estimators.targets import host
+from vtree.estimators.weak_learners import learner_of, tree_of
 from vtree.predict import leaves, totals
-from vtree.pruning import prune_cost_complexity
-from vtree.routing import unmoved
-from vtree.targets import class_targets, real_targets
 from vtree.tree import Tree, joined, one_tree
 from vtree_kernels import threads
 
@@ -45,13 +42,6 @@ Floats = NDArray[np.float64]
 
 # Of the default learners: a stump has one histogram, so that more bins cost it little.
 _BINS = 4095
-
-_MOST_SEED = np.iinfo(np.int32).max
-
-
-def _tree_of(estimator: Any) -> TreeEstimator | None:
-    """Return the weak learner if it is one of ours whose rounds can share a binned table."""
-    return estimator if shares_a_table(estimator) else None
 
 
 def _refuse_negative(sample_weight: Any, y: Any) -> None:
@@ -71,7 +61,12 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
     estimators_: list[Any]
 
     def _boosts_trees(self) -> bool:
+        """Tell whether the members are this library's trees."""
         return "grown_" in vars(self)
+
+    def _share_a_table(self) -> bool:
+        """Tell whether they answer by the leaves of `grown_`, all at once."""
+        return self._boosts_trees() and shares_a_table(self.estimators_[0])
 
     @with_callbacks
     def _fit_trees(self, tree: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> None:
@@ -92,15 +87,15 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
             with reported(
                 self, "round", self._rounds(), X=X, y=y, sample_weight=sample_weight
             ) as report:
-                learner = _Learner(template, data, random, report)
+                learner = learner_of(template, data, random, report, (X, y))
 
                 def told(boosted: Boosted) -> bool:
                     return report.end(
-                        attributes=lambda: self._fitted(template, boosted, learner.seeds)
+                        attributes=lambda: self._fitted(template, boosted, learner.members)
                     )
 
                 boosted = boost(learner, self._judge(data), weight, self._rounds(), told)
-                vars(self).update(self._fitted(template, boosted, learner.seeds))
+                vars(self).update(self._fitted(template, boosted, learner.members))
 
     def _rounds(self) -> int:
         return int(self.n_estimators)  # type: ignore[attr-defined]
@@ -108,7 +103,7 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
     def _judge(self, data: Prepared) -> Judge:
         raise NotImplementedError
 
-    def _fitted(self, template: Any, boosted: Boosted, seeds: list[int]) -> dict[str, Any]:
+    def _fitted(self, template: Any, boosted: Boosted, members: list[Any]) -> dict[str, Any]:
         """Return the attributes of an ensemble of the rounds so far."""
         fitted = {
             name: value
@@ -118,17 +113,12 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
         weights, errors = np.zeros(self._rounds()), np.ones(self._rounds())
         weights[: len(boosted.alphas)] = boosted.alphas
         errors[: len(boosted.errors)] = boosted.errors
-        members = []
-        for tree, seed in zip(boosted.trees, seeds, strict=False):
-            own = copy.copy(template)
-            own.random_state, own.grown_, own.surrogates_ = seed, tree, None
-            members.append(own)
         return {
             **fitted,
             "estimator_weights_": weights,
             "estimator_errors_": errors,
             "grown_": joined(boosted.trees),
-            "estimators_": members,
+            "estimators_": members[: len(boosted.trees)],
         }
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -172,41 +162,11 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = _tree_of(self._weak()) is not None
+        tags.input_tags.allow_nan = tree_of(self._weak()) is not None
         return tags
 
     def _weak(self) -> Any:
         raise NotImplementedError
-
-
-class _Learner:
-    """Grows a tree on new weights; an `ensembles.adaboost.Fit`."""
-
-    def __init__(self, template: Any, data: Prepared, random: Any, report: Report) -> None:
-        self.template, self.data, self.random, self.report = template, data, random, report
-        self.bins = template._bin(data)
-        self.seeds: list[int] = []
-
-    def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
-        self.report.begin()
-        tree, targets = self.template, self.data.targets
-        self.seeds.append(int(self.random.randint(_MOST_SEED)))
-        tree.random_state = self.seeds[-1]
-        identity = targets.identity
-        if targets.sums.shape[1] == 0:
-            counts = [targets.layout.classes]
-            targets = class_targets(identity.astype(np.int64), counts, weight)
-        else:
-            centred, ranked = tree.criterion != "poisson", targets.ranks is not None
-            targets = real_targets(identity, weight, centred=centred, ranked=ranked)
-        data = self.data._replace(targets=targets, total_weight=float(np.sum(weight)))
-        stump = tree.max_depth == 1 and targets.sums.shape[1] == 0 and tree.max_leaf_nodes is None
-        grown, _ = tree._grow_binned(self.bins, data, router=unmoved if stump else None)
-        if tree.ccp_alpha:
-            grown = prune_cost_complexity(grown, tree.ccp_alpha)
-        value = grown.value[leaves(grown, data.values)[:, 0]]
-        is_class = targets.sums.shape[1] == 0
-        return grown, np.argmax(value, axis=1) if is_class else value[:, 0]
 
 
 class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
@@ -216,7 +176,8 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     ----------
     estimator : classifier, optional
         `DecisionTreeClassifier(max_depth=1, max_bins=4095)` by default, whose cuts are exact up to
-        4,095 distinct values. Over it tables may hold categories and missing values.
+        4,095 distinct values. Over this library's trees (`C45Classifier`, `CHAIDClassifier` …)
+        tables may hold what these take, categories and missing values included.
     n_estimators, learning_rate, random_state
         As in scikit-learn.
 
@@ -243,10 +204,10 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostClassifier:
         """Boost on the rows of X; see `DecisionTreeClassifier.fit` for what tables may hold."""
-        tree = _tree_of(self._weak())
+        tree = tree_of(self._weak())
         with unchanged_on_error(self):
             if self._boosts_trees():
-                del self.grown_
+                del self.grown_, self.schema_
             if tree is None:
                 super().fit(X, y, sample_weight)
             else:
@@ -287,11 +248,11 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     def decision_function(self, X: Any) -> Any:
         """Return the weighted vote, (N, K), or (N,) for two classes, positive for the second."""
         check_is_fitted(self)
-        if not self._boosts_trees():
+        if self.n_classes_ == 1 and self._boosts_trees():
+            return np.zeros((len(self.estimators_[0].predict(X)), 1))
+        if not self._share_a_table():
             return super().decision_function(X)
         values = self._values(X)
-        if self.n_classes_ == 1:
-            return np.zeros((values.shape[0], 1))
         n_nodes = np.diff(np.append(self.grown_.root, self.grown_.feature.size))
         alphas = self.estimator_weights_[: n_nodes.size]
         votes = self._votes(self.grown_, np.repeat(alphas, n_nodes))
@@ -305,7 +266,7 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
         if self.n_classes_ == 1:
             yield from [self.decision_function(X)] * len(self.estimators_)
             return
-        if not self._boosts_trees():
+        if not self._share_a_table():
             yield from super().staged_decision_function(X)
             return
         values = self._values(X)
@@ -362,10 +323,10 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
         """Boost on the rows of X; see `DecisionTreeRegressor.fit` for what tables may hold."""
-        tree = _tree_of(self._weak())
+        tree = tree_of(self._weak())
         with unchanged_on_error(self):
             if self._boosts_trees():
-                del self.grown_
+                del self.grown_, self.schema_
             if tree is None:
                 super().fit(X, y, sample_weight)
             else:
@@ -395,8 +356,12 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
         if not self._boosts_trees():
             foreign: Floats = super()._get_median_predict(X, limit)
             return foreign
-        tree = self.grown_._replace(root=self.grown_.root[:limit])
-        answers = self.grown_.value[leaves(tree, self._values(X)), 0]
+        if self._share_a_table():
+            tree = self.grown_._replace(root=self.grown_.root[:limit])
+            answers = self.grown_.value[leaves(tree, self._values(X)), 0]
+        else:
+            own = [arrays.to_numpy(member.predict(X)) for member in self.estimators_[:limit]]
+            answers = np.stack(own, axis=1)
         order = np.argsort(answers, axis=1, kind="stable")
         reached = np.cumsum(self.estimator_weights_[order], axis=1)
         place = np.argmax(reached >= 0.5 * reached[:, -1:], axis=1)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from vtree.errors import InputError, InputTypeError, ModelFileError
 from vtree.estimators.category_statistics import fingerprint as statistics_fingerprint
 from vtree.interop.json_values import encode
-from vtree.interop.model_file import read_model, write_model
+from vtree.interop.model_file import fault_of_model, read_model, write_model
 from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
 from vtree.tree import Tree, fingerprint
@@ -133,11 +133,13 @@ def save(
     if getattr(model, "grown_", None) is None:
         raise InputTypeError(
             f"model is a {name} over {type(model.estimators_[0]).__name__}, whose trees a file "
-            "cannot hold as one. Save one over DecisionTreeClassifier or DecisionTreeRegressor"
+            "cannot hold as one. Save one over single trees of vtree: DecisionTreeClassifier, "
+            "C45Classifier, CHAIDClassifier …"
         )
     header, extra = header_of(model)
     if _has_members(model):
         header["members"], own = _member_parts(model, header)
+        header |= _edges_of_trees(model, header)
         extra = {**extra, **own}
     write_model(path, header, model.grown_, extra, slim=dtype)
 
@@ -180,6 +182,19 @@ def _member_parts(
     return headers, arrays
 
 
+def _edges_of_trees(model: Any, header: dict[str, Any]) -> dict[str, Any]:
+    """Return the edges of each member's bins by the features of the whole table, if there are."""
+    members = header["members"]
+    if not any("edges" in own for own in members):
+        return {}
+    every = [np.arange(header["n_features"])] * len(members)
+    found = []
+    for own, features in zip(members, getattr(model, "estimators_features_", every), strict=True):
+        edges = dict(zip(features.tolist(), own["edges"], strict=True))
+        found.append([edges.get(feature) for feature in range(header["n_features"])])
+    return {"edges_of_trees": found}
+
+
 def _members(
     model: Any, header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]]
 ) -> list[Any]:
@@ -198,7 +213,11 @@ def _members(
         whole = {**{key: header[key] for key in _SHARED}, **own}
         if "members" in whole or _has_members(_blank(whole)):
             raise ValueError("the members of an ensemble are single trees")
-        members.append(_estimator(whole, model._tree_of_member(tree, number), arrays))
+        its_tree = model._tree_of_member(tree, number)
+        fault = fault_of_model(whole, its_tree)
+        if fault is not None:
+            raise ValueError(fault)
+        members.append(_estimator(whole, its_tree, arrays))
     return members
 
 

@@ -92,6 +92,7 @@ def write_model(
         - feature_names: None, or list or tuple of F str
         - edges: None, or list or tuple of F: None, or the edges, ascending float64, of the bins
           that a numeric feature is split by like a category
+        - edges_of_trees: None, or such a list for each tree of those that have their own
         - n_derived: int >= 0, how many numeric columns stand behind the F features in the tree's
           eyes, made of them by the estimator
         - n_outputs: int >= 1
@@ -115,7 +116,7 @@ def write_model(
     if target.exists() and not target.is_file():
         raise InputError(f"path: {str(path)!r} is not a file. Pass the path of a file.")
     text = _header_text(header)
-    fault = _fault_of_model(decode(from_text(text)), tree)
+    fault = fault_of_model(decode(from_text(text)), tree)
     if fault is not None:
         raise InputError(f"The model cannot be saved: {fault}.")
     if len(extra) > _MOST_EXTRA:
@@ -309,15 +310,17 @@ def _assembled(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model
     fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
     if fault is not None:
         raise InputError(f"in the header, {fault}")
+    if is_slim and header.get("edges_of_trees") is not None:
+        raise InputError("slim trees have no edges of their own")
     tree = unpacked(fields, _n_levels(header)) if is_slim else Tree(**fields)
-    fault = _fault_of_model(header, tree)
+    fault = fault_of_model(header, tree)
     if fault is not None:
         raise InputError(fault)
     return Model(header, tree, extra)
 
 
-def _fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
-    """Say what is wrong with a decoded header or the tree, or None."""
+def fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
+    """Say what is wrong with a decoded header or its trees, or None."""
     fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
     if fault is not None:
         return f"in the header, {fault}"
@@ -326,12 +329,22 @@ def _fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
 
 
 def _n_levels(header: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return the levels of each feature that trees may split by, −1 for numeric ones, (F,)."""
-    n_levels = [-1 if levels is None else levels.size for levels in header["levels"]]
-    for feature, edges in enumerate(header.get("edges") or ()):
-        if edges is not None:  # a tree that splits bins of numbers like categories
-            n_levels[feature] = edges.size + 1
-    n_levels += [-1] * header.get("n_derived", 0)
+    """Return the levels of each feature that trees may split by, −1 for numeric ones.
+
+    (F,), or (T, F) of trees that have their own.
+    """
+    of_trees = header.get("edges_of_trees")
+    if of_trees is not None:
+        return np.stack([_n_codes(header["levels"], edges) for edges in of_trees])
+    n_levels = _n_codes(header["levels"], header.get("edges"))
+    return np.append(n_levels, np.full(header.get("n_derived", 0), -1))
+
+
+def _n_codes(levels: Any, edges: Any) -> NDArray[np.int64]:
+    n_levels = [-1 if each is None else each.size for each in levels]
+    for feature, own in enumerate(edges or ()):
+        if own is not None:  # a tree that splits bins of numbers like categories
+            n_levels[feature] = own.size + 1
     return np.array(n_levels, dtype=np.int64)
 
 
@@ -354,6 +367,14 @@ def _header_rules(header: dict[str, Any]) -> Iterator[tuple[bool, str]]:
     yield (
         edges is None or (_is_row(edges, width) and all(map(_are_edges, edges, levels or ()))),
         f"edges is None or has None or ascending numbers for {reprlib.repr(width)} features",
+    )
+    of_trees = header.get("edges_of_trees")
+    rows = () if of_trees is None else of_trees
+    yield (
+        isinstance(rows, list | tuple)
+        and (of_trees is None or len(rows) > 0)
+        and all(_is_row(row, width) and all(map(_are_edges, row, levels or ())) for row in rows),
+        "edges_of_trees is None or has edges for each tree",
     )
     names = header.get("feature_names")
     yield (

@@ -46,7 +46,8 @@ def fault_of_tree(tree: Tree, n_levels: NDArray[np.int64]) -> str | None:
     Parameters
     ----------
     tree : Tree
-    n_levels : (F,) int64, the levels of each categorical feature, −1 for numeric ones
+    n_levels : (F,) int64, the levels of each categorical feature, −1 for numeric ones; or (T, F),
+        where trees have their own
 
     Returns
     -------
@@ -60,6 +61,8 @@ def fault_of_tree(tree: Tree, n_levels: NDArray[np.int64]) -> str | None:
     checks: tuple[Callable[[Tree, NDArray[np.int64]], _Rules], ...]
     checks = (_of_structure, _of_splits, _of_maps, _of_numbers)
     fault = _fault_of_arrays(tree) or _fault_of_roots(tree)
+    if fault is None and n_levels.ndim == 2 and len(n_levels) != tree.root.size:
+        fault = f"there are {tree.root.size:,} trees, and levels of {len(n_levels):,}"
     for check in checks:
         if fault is not None:
             break
@@ -119,8 +122,9 @@ def _of_structure(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
 
 def _of_splits(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
     leaf = tree.feature < 0
-    outside = (tree.feature < -1) | (tree.feature >= n_levels.size)
-    yield outside, f"feature is −1 or below {n_levels.size:,}"
+    n_features = n_levels.shape[-1]
+    outside = (tree.feature < -1) | (tree.feature >= n_features)
+    yield outside, f"feature is −1 or below {n_features:,}"
     yield (tree.kind < THRESHOLD) | (tree.kind > MULTIWAY), "kind is 0, 1 or 2"
     yield leaf & (tree.kind != THRESHOLD), "kind is 0 at leaves"
     yield ~leaf & (tree.kind <= SUBSET) & (tree.n_children != 2), "binary splits have 2 children"
@@ -132,7 +136,12 @@ def _of_splits(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
 def _of_maps(tree: Tree, n_levels: NDArray[np.int64]) -> _Rules:
     mapped = tree.kind != THRESHOLD
     yield ~mapped & (tree.map_offset != -1), "map_offset is −1 where no map is used"
-    levels = n_levels[tree.feature]  # of the last feature at leaves, where none is asked for
+    # Of the last feature at leaves, where none is asked for.
+    if n_levels.ndim == 1:
+        levels = n_levels[tree.feature]
+    else:
+        number = np.repeat(np.arange(tree.root.size), np.diff(tree.root, append=tree.feature.size))
+        levels = n_levels[number, tree.feature]
     yield mapped & (levels < 0), "only splits by categories have a branch map"
     length = np.where(mapped, levels + 1, 0)
     yield mapped & (tree.map_offset != np.cumsum(length) - length), "branch maps lie back to back"
