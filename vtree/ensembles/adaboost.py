@@ -64,7 +64,7 @@ def boost(
     boosted = Boosted([], [], [])
     weight = _scaled(weight)
     for _ in range(n_rounds):
-        weight = np.maximum(weight, _LEAST * _total(weight))
+        weight = np.maximum(weight, _LEAST * total_weight(weight))
         tree, answers = fit(weight)
         following = _take(boosted, tree, judge(answers, _whole(weight)), weight)
         stop = told is not None and told(boosted)
@@ -108,7 +108,8 @@ def _whole(weight: Floats) -> NDArray[np.int64]:
     return np.ones(weight.size, dtype=np.int64) if whole is None else whole
 
 
-def _total(weight: Floats) -> float:
+def total_weight(weight: Floats) -> float:
+    """Return the sum of weights (N,), the same in any order of the rows."""
     whole, unit = quantise_weights(weight, weight.size)
     return unit * (weight.size if whole is None else int(whole.sum()))
 

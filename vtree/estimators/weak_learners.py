@@ -16,6 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from vtree import arrays
+from vtree.ensembles.adaboost import total_weight
 from vtree.estimators.bagged_trees import shares_a_table
 from vtree.estimators.base import Prepared, TreeEstimator
 from vtree.estimators.progress import Report
@@ -79,7 +80,11 @@ class OneTable(Learner):
 
 
 class WholeFits(Learner):
-    """Fits trees on the table as it came, weights included."""
+    """Fits trees on the table as it came, with weights whose mean is one.
+
+    So limits that count cases mean what they do without weights (Quinlan, Bagging, boosting, and
+    C4.5, AAAI 1996).
+    """
 
     def __init__(
         self, template: Any, data: Prepared, random: Any, report: Report, given: tuple[Any, Any]
@@ -94,7 +99,7 @@ class WholeFits(Learner):
             tree.set_params(random_state=seed)
         X, y = self.given
         of_all = np.zeros(self.data.n_rows)
-        of_all[self.data.kept] = weight
+        of_all[self.data.kept] = weight * (weight.size / total_weight(weight))
         tree.fit(X, y, sample_weight=of_all)
         self.members.append(tree)
         answers = arrays.to_numpy(tree.predict(X))[self.data.kept]
