@@ -95,6 +95,28 @@ def with_columns(bins: Bins) -> Bins:
     return bins._replace(groups=tuple(groups))
 
 
+def of_columns(bins: Bins, features: NDArray[np.int64]) -> Bins:
+    """Return the table of some columns (G,), which may be repeated."""
+    groups = []
+    for group in bins.groups:
+        own = np.flatnonzero(np.isin(features, group.features))
+        if not own.size:
+            continue
+        place = arrays.like(np.searchsorted(group.features, features[own]), group.codes)
+        with arrays.at_home(group.codes):
+            codes = arrays.namespace(group.codes).take(group.codes, place, axis=1)
+        n_codes = int(bins.n_bins[features[own]].max()) + 1
+        groups.append(Group(own, codes, n_codes, group.categorical))
+    chosen = features.tolist()
+    return Bins(
+        tuple(groups),
+        tuple(bins.edges[feature] for feature in chosen),
+        tuple(bins.distinct[feature] for feature in chosen),
+        bins.n_bins[features],
+        bins.is_categorical[features],
+    )
+
+
 def bin_table(
     values: Array,
     n_levels: NDArray[np.int64],

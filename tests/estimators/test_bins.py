@@ -136,3 +136,19 @@ def test_bags_use_them_as_their_trees_do() -> None:
         return vtree.BaggingRegressor(n_estimators=3, random_state=0)
 
     assert vtree.digest(bag().fit(vtree.Bins(X), Y)) == vtree.digest(bag().fit(X, Y))
+
+
+@pytest.mark.parametrize("bootstrap_features", [False, True])
+def test_bags_draw_columns_of_them(bootstrap_features: bool) -> None:
+    table, two = columns()
+
+    def bag() -> vtree.BaggingClassifier:
+        drawn = {"max_features": 0.7, "bootstrap_features": bootstrap_features}
+        return vtree.BaggingClassifier(n_estimators=4, random_state=0, **drawn)
+
+    plain, binned = bag().fit(table, two), bag().fit(vtree.Bins(table), two)
+    for one, other in zip(binned.estimators_, plain.estimators_, strict=True):
+        same = {"bin": one.grown_.bin}  # numbers of bins are those of the whole table
+        assert vtree.digest(one.grown_) == vtree.digest(other.grown_._replace(**same))
+    for each in (table, vtree.Bins(table)):
+        np.testing.assert_array_equal(binned.predict_proba(each), plain.predict_proba(table))

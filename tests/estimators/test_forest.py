@@ -107,6 +107,7 @@ def test_pruning_cuts_every_tree_as_it_would_alone() -> None:
         ({"max_samples": 0}, "max_samples"),
         ({"max_samples": 0.0}, "max_samples"),
         ({"max_features": 0}, "max_features"),
+        ({"max_features": 99}, r"max_features=99, but X has \d features"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"bootstrap": False, "oob_score": True}, "Out of bag estimation only available"),
         ({"bootstrap": False, "max_samples": 0.5}, "max_sample"),

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier as OfScikitLearn
 
 from tests.samples import classes
@@ -17,7 +18,9 @@ def test_trees_of_ours_are_told_from_others() -> None:
 
 def test_both_learners_grow_the_same_tree() -> None:
     X, y = classes()
-    weight = np.arange(len(y)) % 4 * 0.5 + 0.25  # in quarters, and 1 in the mean
+    weight: NDArray[np.float64] = np.tile(
+        [0.25, 0.75, 1.25, 1.75], len(y) // 4
+    )  # in quarters, and 1 in the mean
     template = DecisionTreeClassifier(max_depth=3)
     data = template._prepare(X, y, None)
     template._remember(X, data.schema)

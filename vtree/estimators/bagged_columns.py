@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from vtree import arrays
+from vtree.estimators.bins import Bins, columns_of_bins
 from vtree.tables import Schema
 from vtree.tables.choice import ordinal_columns
 
@@ -26,6 +27,8 @@ def columns_of(X: Any, features: Integers) -> Any:
     >>> columns_of({"a": [1], "b": [2]}, np.array([1, 0, 1]))
     {'b': [2], 'a': [1], 'b (2)': [2]}
     """
+    if isinstance(X, Bins):
+        return columns_of_bins(X, features, _own_names)
     if issparse(X):
         return X.tocsc()[:, features]
     if isinstance(X, Mapping):

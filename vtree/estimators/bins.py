@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,26 @@ class Bins:
         part._table = self._table._replace(values=_take(self._table.values, own))
         part._codes = _rows_of(self._codes, own)
         return part
+
+
+def columns_of_bins(
+    bins: Bins, features: Integers, own_names: Callable[[list[str]], list[str]]
+) -> Bins:
+    """Return the table of some columns (G,), which may be repeated; own_names: makes theirs."""
+    table, names = bins._table, bins._table.schema.names
+    if names is not None:
+        names = tuple(own_names([names[feature] for feature in features.tolist()]))
+    values = table.values
+    with arrays.at_home(values):
+        own = arrays.namespace(values).take(values, arrays.like(features, values), axis=1)
+    schema = Schema(names, tuple(table.schema.levels[feature] for feature in features.tolist()))
+    part = object.__new__(Bins)
+    part.max_bins, part.categorical_features = bins.max_bins, bins.categorical_features
+    if not isinstance(bins.categorical_features, str | None):
+        part.categorical_features = [levels is not None for levels in schema.levels]
+    part._table = Table(own, schema, table.ordinal[features])
+    part._codes = binning.of_columns(bins._codes, features)
+    return part
 
 
 def table_of(bins: Bins, categorical_features: Any) -> Table:

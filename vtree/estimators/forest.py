@@ -253,6 +253,12 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         self._sample_weight = weight
         data = template._prepare(X, y, None if self.bootstrap else weight)
         template._remember(X, data.schema)
+        drawn, there_are = self.max_features, template.n_features_in_
+        if isinstance(drawn, Integral) and int(drawn) > there_are:
+            raise ParameterError(
+                f"max_features={drawn}, but X has {there_are} features; draw at most as many, or "
+                "give a share of them, such as 1.0"
+            )
         self._n_samples_bootstrap = None
         if self.bootstrap:
             size = sample_size(self._n_samples, self.max_samples, weight)
