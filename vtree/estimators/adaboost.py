@@ -32,7 +32,7 @@ from vtree.estimators.devices import working
 from vtree.estimators.forest import warn_of_column
 from vtree.estimators.limits import ChecksParameters
 from vtree.estimators.progress import CallbackSupportMixin, reported, with_callbacks
-from vtree.estimators.targets import host
+from vtree.estimators.targets import host, row_weights
 from vtree.estimators.weak_learners import learner_of, tree_of
 from vtree.predict import leaves, totals
 from vtree.tree import Tree, joined, one_tree
@@ -53,6 +53,13 @@ def _refuse_negative(sample_weight: Any, y: Any) -> None:
         and (weight < 0).any()
     ):
         raise InputError("Negative values in data passed to `sample_weight`; use 0 to drop rows")
+
+
+# What an ensemble knows from the table and the targets, as its members do.
+_LEARNT = (
+    *("n_features_in_", "feature_names_in_", "schema_", "max_features_"),
+    *("n_outputs_", "classes_", "n_classes_"),
+)
 
 
 class _Boosted(ChecksParameters, CallbackSupportMixin):
@@ -81,7 +88,10 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
             if data.targets.layout.outputs > 1:
                 raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
             weight = np.ones(data.values.shape[0])
-            if data.targets.weight is not None:
+            if not shares_a_table(template):  # it may weigh classes itself
+                given = row_weights(sample_weight, None, np.zeros((data.n_rows, 1)), data.n_rows)
+                weight = weight if given is None else given[data.kept]
+            elif data.targets.weight is not None:
                 weight = data.targets.weight.astype(np.float64)
             random = check_random_state(self.random_state)  # type: ignore[attr-defined]
             with reported(
@@ -105,11 +115,7 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
 
     def _fitted(self, template: Any, boosted: Boosted, members: list[Any]) -> dict[str, Any]:
         """Return the attributes of an ensemble of the rounds so far."""
-        fitted = {
-            name: value
-            for name, value in vars(template).items()
-            if name.endswith("_") and name not in ("priors_", "costs_")
-        }
+        fitted = {name: vars(template)[name] for name in _LEARNT if name in vars(template)}
         weights, errors = np.zeros(self._rounds()), np.ones(self._rounds())
         weights[: len(boosted.alphas)] = boosted.alphas
         errors[: len(boosted.errors)] = boosted.errors

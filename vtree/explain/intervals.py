@@ -9,6 +9,13 @@ import numpy as np
 from vtree.tree import Tree
 
 
+def with_own_bins(model: Any, number: int) -> Any | None:
+    """Return the member of an ensemble that grew tree `number`, if members have their own bins."""
+    members = vars(model).get("estimators_")
+    own = members[number] if isinstance(members, list) and members else None
+    return own if hasattr(own, "edges_") else None
+
+
 def interval_ends(model: Any, tree: Tree, node: int) -> list[tuple[float, float] | None]:
     """Return (above, up to) of the numbers that each branch of a split by bins takes.
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
 from vtree.explain.features import feature_levels, feature_name
-from vtree.explain.intervals import interval_ends
+from vtree.explain.intervals import interval_ends, with_own_bins
 from vtree.explain.words import surrogate_conditions
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels, one_tree
 
@@ -76,6 +76,8 @@ def draw_tree(
     n_trees = model.grown_.root.size
     if not 0 <= number < n_trees:
         raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
+    if (member := with_own_bins(model, number)) is not None:
+        model, number = member, 0
     tree = one_tree(model.grown_, number)
     shown = _levels_to_draw(tree, max_depth)
     drawn = collapse(tree, (tree.first_child >= 0) & (depth(tree) < shown))

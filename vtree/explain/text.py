@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from vtree.costs import cheapest_class
 from vtree.errors import InputError
 from vtree.explain.features import feature_levels, feature_name
-from vtree.explain.intervals import interval_ends
+from vtree.explain.intervals import interval_ends, with_own_bins
 from vtree.explain.words import listed, number_text, surrogate_conditions
 from vtree.tree import MULTIWAY, Tree, depth
 
@@ -52,6 +52,8 @@ def export_text(
     if not 0 <= number < n_trees:
         raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
     lines = [f"tree {number} of {n_trees}:"] if n_trees > 1 else []
+    if (member := with_own_bins(model, number)) is not None:
+        return "\n".join([*lines, export_text(member, max_depth=max_depth, decimals=decimals)])
     depths = depth(tree)
     p_values = getattr(model, "p_values_", None)
     waiting = [

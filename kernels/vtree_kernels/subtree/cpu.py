@@ -97,7 +97,8 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> 
     """Return how many nodes there can be below and including each given one."""
     leaves = np.maximum(lengths // max(1, rule.limits.min_rows), 1)
     if rule.max_depth >= 0:
-        leaves = np.minimum(leaves, 1 << np.clip(rule.max_depth - depth, 0, 40))
+        below = np.clip(rule.max_depth - depth.astype(np.int64), 0, 40)
+        leaves = np.minimum(leaves, 1 << below)
     return np.asarray(2 * leaves - 1)
 
 
