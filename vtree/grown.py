@@ -182,7 +182,7 @@ def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integ
     )
     for name, own in apart.items():
         np.take(own, order, axis=0, out=fields[name], mode="clip")
-    np.take(number, fields["first_child"], out=fields["first_child"], mode="wrap")
+    fields["first_child"][...] = number[fields["first_child"]]
     return Grown(**fields), order, number[old_root]
 
 
