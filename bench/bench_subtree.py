@@ -14,7 +14,7 @@ from kernel_bench import Case, Work, bench, command_line, level
 
 from vtree.criteria import CLASSIFICATION
 from vtree_kernels.scan import Layout, Limits
-from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, places
 from vtree_kernels.subtree import subtree as nested
 
 CODES, FEATURES = 256, 28
@@ -43,7 +43,8 @@ def _called(
     every = np.arange(codes.shape[1])
     table = Table((codes,), (every,), np.full(every.size, CODES))
     found = grow(rows, nodes, table, Statistics(label, None, sums, None), rule)
-    order = np.lexsort((found.depth, found.stop, found.start))
+    own = places(found, nodes.key.size)
+    order = own[np.lexsort((found.depth[own], found.stop[own], found.start[own]))]
     return tuple(field[order] for field in (found.start, found.feature, found.gain, found.total))
 
 

@@ -18,7 +18,7 @@ from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels.scan import Limits
-from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, subtree
+from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, places, subtree
 from vtree_kernels.subtree import cuda as cuda_twin
 
 N_ROWS = 120
@@ -90,20 +90,9 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
 _BLOCK = cuda_twin.Block(2, 16, 201, True, True, True, 0, np.dtype(np.uint8))
 
 
-def _reached(found: Subtrees) -> NDArray[np.bool_]:
-    """Return which places hold a given node or one below."""
-    reached = np.arange(found.key.size) < ENDS.size - 1
-    level = np.flatnonzero(reached)
-    while level.size:
-        first = found.first_child[level]
-        level = np.concatenate([first[first >= 0], first[first >= 0] + 1])
-        reached[level] = True
-    return reached
-
-
 def _ordered(found: Subtrees) -> Subtrees:
     """Return the nodes in an order that does not depend on when they were made."""
-    reached = np.flatnonzero(_reached(found))
+    reached = places(found, ENDS.size - 1)
     order = reached[np.lexsort((found.depth[reached], found.stop[reached], found.start[reached]))]
     place = np.full(found.key.size + 1, -1)
     place[order] = np.arange(order.size)
@@ -261,7 +250,7 @@ def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:
         assert_same_bits(np.sort(found.rows[a:z]), rows[a:z])
     outside = np.r_[: ENDS[0], ENDS[-1] : N_ROWS]
     assert_same_bits(found.rows[outside], rows[outside])
-    reached = np.flatnonzero(_reached(found))
+    reached = places(found, ENDS.size - 1)
     above = reached[found.first_child[reached] >= 0]
     first = found.first_child[above]
     assert_same_bits(found.depth[first], found.depth[above] + 1)

@@ -53,7 +53,7 @@ def export_text(
         raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
     lines = [f"tree {number} of {n_trees}:"] if n_trees > 1 else []
     if (member := with_own_bins(model, number)) is not None:
-        return "\n".join([*lines, export_text(member, max_depth=max_depth, decimals=decimals)])
+        model, tree, number = member, member.grown_, 0
     depths = depth(tree)
     p_values = getattr(model, "p_values_", None)
     waiting = [

@@ -23,16 +23,16 @@ follows from rule.cut_state, key and feature. A child's key is mixed from its pa
 number.
 
 Returns `Subtrees`: M >= L places, the L given nodes first, children next to each other; there may
-be empty places between. The twin for CUDA returns them on the host, all but the rows. It takes the
-rules whose gain has a form in C: `subtree.is_native(rows, rule)` tells.
+be empty places between, which `places` leaves out. The twin for CUDA returns them on the host, all
+but the rows. It takes the rules whose gain has a form in C: `subtree.is_native(rows, rule)` tells.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.subtree import reference
-from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table, places
 
 subtree = Kernel(
     reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
 )
 
-__all__ = ["Rule", "Starts", "Statistics", "Subtrees", "Table", "subtree"]
+__all__ = ["Rule", "Starts", "Statistics", "Subtrees", "Table", "places", "subtree"]

@@ -89,6 +89,17 @@ KINDS: dict[str, type[np.generic]] = {
 }
 
 
+def places(found: Subtrees, n_given: int) -> Integers:
+    """Return the places of the first `n_given` nodes and of all below them, ascending."""
+    filled = np.arange(found.key.size) < n_given
+    level = np.flatnonzero(filled)
+    while level.size:
+        first = found.first_child[level]
+        level = np.concatenate([first[first >= 0], first[first >= 0] + 1])
+        filled[level] = True
+    return np.flatnonzero(filled)
+
+
 class _Split(NamedTuple):
     gain: float
     feature: int
