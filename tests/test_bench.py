@@ -39,7 +39,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("--tables", "wine", "diabetes", "--peers", "sklearn", "--rounds", "3"),
         ("parity",),
     ),
-    "bench_predict": (LEARNERS, ("predict",)),
+    "bench_predict": (("--learners", "vtree", "vtree_leafwise", "--trees", "3"), ("predict",)),
     "bench_tables": (("--tables", "digits", "titanic", "--trees", "3"), ("tables",)),
     "compare": ((*LEARNERS, "--features", "6", "--classes", "3", "--depth", "3"), ("compare",)),
 }

@@ -120,6 +120,45 @@ def test_large_nodes_are_cut_into_chunks(count: int, sums: int) -> None:
     assert_same_bits(found, histogram.reference(*arguments))
 
 
+# 255 bins and what makes them odd: the number that loops are compiled for.
+MANY = {
+    "sums": Case(n_rows=9000, n_features=6, n_codes=257, sums=1, sizes=(8500, 300)),
+    "weighted sums": Case(9000, 6, 257, sums=1, weighted=True, sizes=(8500, 300)),
+    "weighted classes": Case(27_000, 5, 257, classes=3, weighted=True, sizes=(26_000, 300)),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_nodes_of_many_rows_and_codes(name: str) -> None:
+    codes, *rest = MANY[name].arguments()
+    arguments = (codes.astype(np.uint8), *rest)
+    assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
+
+
+def _counts_alone(case: Case) -> tuple[Any, ...]:
+    codes, rows, start, stop, label, weight, sums, n_codes, planes = case.arguments()
+    own = (rows, start, stop, label - np.int32(1), weight, sums)
+    return (codes.astype(np.uint8), *own, n_codes, planes - 1, False)
+
+
+@pytest.mark.parametrize("n_codes", [9, 257])
+@pytest.mark.parametrize("classes", [1, 2, 3, 20])
+def test_counts_of_classes_alone(classes: int, n_codes: int) -> None:
+    n_rows = 8 * n_codes * classes + 500
+    own = Case(n_rows, 6, n_codes, classes=classes, sizes=(n_rows - 200, 0, 150))
+    arguments = _counts_alone(own)
+    assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
+
+
+def test_more_rows_of_a_class_than_sixteen_bits_count() -> None:
+    # Of so many classes that so many rows are one task.
+    arguments = _counts_alone(Case(70_000, 1, 257, classes=25, sizes=(70_000,), skewed=True))
+    arguments[4][:-3] = 1
+    found = histogram.twin("cpu")(*arguments)
+    assert_same_bits(found, histogram.reference(*arguments))
+    assert found[0, 0, 0, 1] > 2**16
+
+
 def test_layouts_of_codes_and_labels_do_not_matter() -> None:
     codes, rows, start, stop, label, *rest = replace(CASES["weights"], outputs=2).arguments()
     expected = histogram.reference(codes, rows, start, stop, label, *rest)
@@ -163,12 +202,6 @@ def test_cuda_agrees(name: str, cuda: str | int) -> None:
     assert_same_bits(found, histogram.reference(*arguments))
 
 
-def _implied(case: Case) -> tuple[Any, ...]:
-    """Return the arguments for class counts alone: no plane of rows, int32."""
-    codes, rows, start, stop, label, *rest, planes = case.arguments()
-    return (codes, rows, start, stop, label - 1, *rest, planes - 1, False)
-
-
 # Tiles of every width and kind; several groups of features, chunks and passes; what fits no tile.
 TILED = {
     "8 features": Case(n_features=7, sizes=(90, 0, 110)),
@@ -188,7 +221,7 @@ def test_cuda_tiles(name: str, shared_bytes: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(histogram_cuda, "LEAST_CHUNK", 32)
     monkeypatch.setattr(histogram_cuda, "SMALL_CHUNK", 16)
     case = TILED[name]
-    arguments = _implied(case) if not case.sums and not case.weighted else case.arguments()
+    arguments = _counts_alone(case) if not case.sums and not case.weighted else case.arguments()
     expected = histogram.reference(*arguments)
     for order in ORDERS:
         with emulated(order, shared_bytes=shared_bytes):
@@ -200,7 +233,7 @@ def test_cuda_tiles(name: str, shared_bytes: int, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("sums", [0, 1])
 def test_cuda_derives_siblings(sums: int, cuda: str | int) -> None:
     case = Case(n_rows=400, sums=sums, sizes=(100, 300))
-    arguments = case.arguments() if sums else _implied(case)
+    arguments = case.arguments() if sums else _counts_alone(case)
     parent = histogram.reference(*arguments)
     parts = np.array([0, 170, 100, 130], dtype=np.int64)
     rest = arguments[4:] if not sums else (*arguments[4:], True)

@@ -1,10 +1,4 @@
-"""`histogram` in Numba: one task per chunk of a node's rows, private sums, integer reduction.
-
-A row's codes lie together and its cells do not, but all cells of some features stay in the L2
-cache. So rows pass one after another, each adding to all features, and what a row a little later
-needs is fetched meanwhile. Fetching a block of rows first, to pass it feature by feature through
-the L1 cache, takes twice the time in nodes whose rows lie far apart.
-"""
+"""`histogram` in Numba: one task per chunk of a node's rows, private sums, integer reduction."""
 
 from __future__ import annotations
 
@@ -15,106 +9,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._prefetch import prefetch
+from vtree_kernels.histogram.adding import (
+    add_planes,
+    add_sum,
+    add_word,
+    add_words,
+    count,
+    count_apart,
+    count_two,
+)
 from vtree_kernels.histogram.reference import Compact, Derived
 from vtree_kernels.histogram.words import (
-    add_pair,
+    add_counts,
     field_bits,
     field_reach,
     fill_fields,
-    move_field,
+    move_fields,
+    pack,
     packing,
+    put,
+    rows_that_fit,
 )
 
 # Rows of one node per task: long enough to hide the reduction of a private copy, but where there
 # are not so many in all, as few as leave all threads their share.
 CHUNK, LEAST_CHUNK, SHARES = 65_536, 16_384, 8
-LINE = 64  # bytes of a cache line
-AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
+BLOCK = 512  # rows whose words are packed before they are added
 NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
 LEAST = 32  # features that pass at once: fewer do not pay for reading a row again
 
-# Rows per code from which it pays to add packed words and move their fields after.
-_MOVE = 32
+# Rows per code from which it pays to add packed words and move their fields after, and rows per
+# code and class from which counts that lie apart do.
+_MOVE, _APART = 32, 8
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_classes(flat, shape, codes, rows, begin, end, label, first, last):  # type: ignore[no-untyped-def]
-    """Count the classes of rows by the codes of features first to last."""
-    width, n_codes, n_classes = shape
-    classes, step = np.uint64(n_classes), np.uint64(n_codes * n_classes)
-    for position in range(begin, end):
-        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-        prefetch(label, ahead)
-        for column in range(first, last - 1, LINE):
-            prefetch(codes, ahead * width + column)
-        prefetch(codes, ahead * width + last - 1)
-        row = np.intp(rows[position])
-        cell, code = np.uint64(label[row]), np.uint64(row * width)
-        for g in range(np.uint64(first), np.uint64(last)):
-            flat[cell + g * step + np.uint64(codes[code + g]) * classes] += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _add_three(flat, shape, codes, rows, begin, end, values, first, last):  # type: ignore[no-untyped-def]
-    """Count rows and add their weight and sum, values (N, 2): what most regressions have."""
-    width, n_codes = shape
-    step, all_values = np.uint64(3 * n_codes), values.reshape(-1)
-    for position in range(begin, end):
-        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-        prefetch(all_values, ahead * 2)
-        for column in range(first, last - 1, LINE):
-            prefetch(codes, ahead * width + column)
-        prefetch(codes, ahead * width + last - 1)
-        row = np.intp(rows[position])
-        weight, own_sum = np.int64(all_values[row * 2]), np.int64(all_values[row * 2 + 1])
-        code = np.uint64(row * width)
-        for g in range(np.uint64(first), np.uint64(last)):
-            cell = g * step + np.uint64(codes[code + g]) * np.uint64(3)
-            add_pair(flat, cell, np.int64(1), weight)
-            flat[cell + np.uint64(2)] += own_sum
-
-
-@numba.njit(cache=True, nogil=True)
-def _add_rows(  # type: ignore[no-untyped-def]
-    flat, shape, codes, rows, begin, end, label, weighted, values, counted, first, last
-):
-    """Add any statistics, plane by plane: pairs of planes that lie side by side, then the others.
-
-    Side by side are the count, the weight and, where no classes come between, the sums.
-    """
-    width, n_codes, n_statistics = shape
-    statistics, step = np.uint64(n_statistics), np.uint64(n_codes * n_statistics)
-    outputs, own_label = label.shape[1], label.reshape(-1)
-    all_values, n_values = values.reshape(-1), values.shape[1]
-    n_sums = n_values - weighted
-    paired = (counted + (weighted if outputs else n_values)) // 2 * 2
-    known = counted + n_values
-    value, plane = np.ones(known + outputs + 1, np.int64), np.arange(known + outputs)
-    weight = weighted * counted + (1 - weighted) * (known + outputs)  # its place, or that of a one
-    plane[known - n_sums : known] = np.arange(n_statistics - n_sums, n_statistics)
-    for position in range(begin, end):
-        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-        prefetch(all_values, ahead * n_values)
-        prefetch(own_label, ahead * outputs)
-        for column in range(first, last - 1, LINE):
-            prefetch(codes, ahead * width + column)
-        prefetch(codes, ahead * width + last - 1)
-        row = np.intp(rows[position])
-        code = np.uint64(row * width)
-        for f in range(n_values):
-            value[counted + f] = all_values[row * n_values + f]
-        plane[known:] = own_label[row * outputs : (row + 1) * outputs]
-        value[known : known + outputs] = value[weight]
-        for entry in range(0, paired, 2):
-            left, right = value[entry], value[entry + 1]
-            for g in range(np.uint64(first), np.uint64(last)):
-                cell = np.uint64(entry) + g * step + np.uint64(codes[code + g]) * statistics
-                add_pair(flat, cell, left, right)
-        for entry in range(paired, known + outputs):
-            own, more = np.uint64(plane[entry]), value[entry]
-            for g in range(np.uint64(first), np.uint64(last)):
-                flat[own + g * step + np.uint64(codes[code + g]) * statistics] += more
+def _count_apart(hist, codes, rows, begin, end, label):  # type: ignore[no-untyped-def]
+    """Count in 16 bits, class by class, and move the counts into place in time."""
+    n_features, n_codes, n_classes = hist.shape
+    columns = max(LEAST, NEAR // (2 * n_codes * n_classes))
+    cells = np.zeros(n_classes * n_features * n_codes, np.uint16)
+    while begin < end:
+        stop = rows_that_fit(rows, begin, end, label, n_classes)
+        for first in range(0, n_features, columns):
+            last = min(first + columns, n_features)
+            own = (codes, n_features, rows, begin, stop, first, last)
+            count_apart(n_codes, cells, *own, label)
+        add_counts(hist, cells)
+        begin = stop
 
 
 @numba.njit(cache=True, nogil=True)
@@ -128,151 +70,121 @@ def _add_words(  # type: ignore[no-untyped-def]
     bits = np.ones(with_count + compact.bits.size, np.int64)
     bits[with_count:] = compact.bits
     fields, n_words, most = packing(bits)
-    layout = (weighted, label.shape[1] > 0, counted, n_classes)
+    places = _places(fields, n_statistics, (weighted, label.shape[1] > 0, counted))
     wide, bundles = np.intp(min(n_words, 2)), (n_words + 1) // 2
     columns = max(LEAST, NEAR // (8 * wide * n_codes * n_classes))
     cells = np.zeros((bundles, wide * n_classes * n_features * n_codes), np.int64)
-    shape = (n_features, n_codes, np.intp(counted) + weighted)
-    for block in range(begin, end, most):
-        stop = min(block + most, end)
+    place, words = np.zeros(BLOCK, np.uint64), np.empty((2, BLOCK), np.int64)
+    after = begin + most  # the first row that may not pass before fields are moved
+    for block in range(begin, end, BLOCK):
+        stop = min(block + BLOCK, end)
+        if stop > after:
+            move_fields(hist, cells, wide, fields, places, with_count + weighted, n_classes)
+            after = block + most
         for bundle in range(bundles):
-            given = (codes, rows, block, stop, label, compact.fields)
-            factors = _factors(fields, with_count, wide * bundle)
+            for word in range(wide):
+                factors = _factors(fields, with_count, wide * bundle + word)
+                pack(words[word], rows, block, stop, compact.fields, factors)
+            if label.shape[1]:
+                first_class = np.intp(counted) + weighted
+                put(place, rows, block, stop, label, first_class, n_features * n_codes)
             for first in range(0, n_features, columns):
                 last = min(first + columns, n_features)
+                own = (codes, n_features, rows, block, stop, first, last, place, words)
                 if wide == 2:
-                    _add_two(cells[bundle], shape, *given, factors, first, last)
+                    add_words(n_codes, cells[bundle], *own)
                 else:
-                    _add_one(cells[bundle], shape, *given, factors, first, last)
-        _unpack(hist, cells, fields, layout, wide)
+                    add_word(n_codes, cells[bundle], *own)
+    move_fields(hist, cells, wide, fields, places, with_count + weighted, n_classes)
 
 
 @numba.njit(cache=True, nogil=True)
 def _factors(fields, with_count, word):  # type: ignore[no-untyped-def]
-    """Return what each value is multiplied by in `word` and the next one, and the constants."""
-    factors = np.zeros((fields.shape[0] - with_count + 1, 2), np.int64)
+    """Return what each value is multiplied by in `word`, and the constant, that of the count."""
+    factors = np.zeros(fields.shape[0] - with_count + 1, np.int64)
     shift, previous = np.int64(0), np.int64(-1)
     for f in range(fields.shape[0]):
         shift = shift + fields[f - 1, 1] if fields[f, 0] == previous else np.int64(0)
         previous = fields[f, 0]
-        if 0 <= previous - word < 2:
-            factors[f - with_count, previous - word] = np.int64(1) << shift  # the count's is last
+        if previous == word:
+            factors[f - with_count] = np.int64(1) << shift
     return factors
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_two(  # type: ignore[no-untyped-def]
-    cells, shape, codes, rows, begin, end, label, values, factors, first, last
-):
-    """Add two words of each row to the cells of features first to last."""
-    width, n_codes, first_class = shape
-    step, codes_of_class = np.uint64(n_codes), width * n_codes
-    all_values, n_values = values.reshape(-1), values.shape[1]
-    own_label, outputs = label.reshape(-1), label.shape[1]
-    constant = factors[n_values]
-    for position in range(begin, end):
-        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-        prefetch(all_values, ahead * n_values)
-        for column in range(first, last - 1, LINE):
-            prefetch(codes, ahead * width + column)
-        prefetch(codes, ahead * width + last - 1)
-        row = np.intp(rows[position])
-        left, right = constant[0], constant[1]
-        for f in range(n_values):
-            value = np.int64(all_values[row * n_values + f])
-            left, right = left + value * factors[f, 0], right + value * factors[f, 1]
-        cell, code = np.uint64(0), np.uint64(row * width)
-        if outputs:
-            prefetch(own_label, ahead)
-            cell = np.uint64((own_label[row] - first_class) * codes_of_class)
-        for g in range(np.uint64(first), np.uint64(last)):
-            own = cell + g * step + np.uint64(codes[code + g])
-            add_pair(cells, own + own, left, right)
+def _places(fields, n_statistics, layout):  # type: ignore[no-untyped-def]
+    """Return the planes that fields add to (fields, 2, 2): of class 0, and steps between classes.
 
-
-@numba.njit(cache=True, nogil=True)
-def _add_one(  # type: ignore[no-untyped-def]
-    cells, shape, codes, rows, begin, end, label, values, factors, first, last
-):
-    """Do it where one word holds all fields."""
-    width, n_codes, first_class = shape
-    step, codes_of_class = np.uint64(n_codes), width * n_codes
-    all_values, n_values = values.reshape(-1), values.shape[1]
-    own_label, outputs = label.reshape(-1), label.shape[1]
-    for position in range(begin, end):
-        ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-        prefetch(all_values, ahead * n_values)
-        for column in range(first, last - 1, LINE):
-            prefetch(codes, ahead * width + column)
-        prefetch(codes, ahead * width + last - 1)
-        row = np.intp(rows[position])
-        word = factors[n_values, 0]
-        for f in range(n_values):
-            word += np.int64(all_values[row * n_values + f]) * factors[f, 0]
-        cell, code = np.uint64(0), np.uint64(row * width)
-        if outputs:
-            prefetch(own_label, ahead)
-            cell = np.uint64((own_label[row] - first_class) * codes_of_class)
-        for g in range(np.uint64(first), np.uint64(last)):
-            cells[cell + g * step + np.uint64(codes[code + g])] += word
-
-
-@numba.njit(cache=True, nogil=True)
-def _unpack(hist, cells, fields, layout, wide):  # type: ignore[no-untyped-def]
-    weighted, labelled, counted, n_classes = layout
+    A plane of −1 is none. Of two, the second one is the own of each class.
+    """
+    weighted, labelled, counted = layout
     with_count = np.intp(counted > 0 or weighted == 0)
     first_class = np.intp(counted) + weighted
-    first_sum = hist.shape[2] - (fields.shape[0] - with_count - weighted)
+    first_sum = n_statistics - (fields.shape[0] - with_count - weighted)
+    places = np.full((fields.shape[0], 2, 2), -1)
     for f in range(fields.shape[0]):
-        planes = np.empty((2, 2), np.int64)
-        n_planes = 0
         j = f - with_count - weighted
+        is_weight = j < 0 and f == with_count
         if j >= 0:
-            planes[0] = first_sum + j, 0
-            n_planes = 1
-        else:
-            is_weight = f == with_count
-            if is_weight or counted > 0:
-                planes[0] = np.intp(is_weight and counted > 0), 0
-                n_planes = 1
-            if labelled and is_weight == (weighted > 0):
-                planes[n_planes] = first_class, 1
-                n_planes += 1
-        own, word = cells[fields[f, 0] // wide], fields[f, 0] % wide
-        signed, moved = j >= 0, planes[:n_planes]
-        move_field(hist, own, word, wide, fields[f, 1], signed, moved, n_classes)
-    cells[:] = 0
+            places[f, 0] = first_sum + j, 0
+        elif is_weight or counted > 0:
+            places[f, 0] = np.intp(is_weight and counted > 0), 0
+        if j < 0 and labelled and is_weight == (weighted > 0):
+            places[f, 1] = first_class, 1
+    return places
+
+
+@numba.njit(cache=True, nogil=True)
+def _two_tasks(  # type: ignore[no-untyped-def]
+    hist, extra, codes, rows, tasks, first_task, last_task, label
+):
+    """Work through tasks (node, begin, end, private copy or −1) of two classes without weights."""
+    n_features, n_codes = hist.shape[1:3]
+    columns = max(LEAST, NEAR // (8 * n_codes))
+    all_codes, labels = codes.reshape(-1), label.reshape(-1)
+    for t in range(first_task, last_task):
+        node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
+        own = hist[node] if copy < 0 else extra[copy]
+        words = own.reshape(-1).view(np.int64)
+        words[:] = 0
+        for first in range(0, n_features, columns):
+            last = min(first + columns, n_features)
+            given = (all_codes, n_features, rows, begin, end, first, last)
+            count_two(n_codes, words, *given, labels)
 
 
 @numba.njit(cache=True, nogil=True)
 def _count_tasks(  # type: ignore[no-untyped-def]
     hist, extra, codes, rows, tasks, first_task, last_task, label
 ):
-    """Work through tasks (node, begin, end, private copy or −1) of classes without weights."""
-    shape = hist.shape[1:]
-    columns = max(LEAST, NEAR // (4 * shape[1] * shape[2]))
+    """Do it for any number of classes."""
+    n_features, n_codes, n_classes = hist.shape[1:]
+    columns = max(LEAST, NEAR // (4 * n_codes * n_classes))
     all_codes, labels = codes.reshape(-1), label.reshape(-1)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
-        flat = own.reshape(-1)
-        flat[:] = 0
-        for first in range(0, shape[0], columns):
-            last = min(first + columns, shape[0])
-            _count_classes(flat, shape, all_codes, rows, begin, end, labels, first, last)
+        own[:] = 0
+        if end - begin >= _APART * n_codes * n_classes:
+            _count_apart(own, all_codes, rows, begin, end, labels)
+            continue
+        for first in range(0, n_features, columns):
+            last = min(first + columns, n_features)
+            given = (all_codes, n_features, rows, begin, end, first, last)
+            count(n_codes, own.reshape(-1), *given, labels, n_classes)
 
 
 @numba.njit(cache=True, nogil=True)
 def _add_tasks(  # type: ignore[no-untyped-def]
     hist, extra, codes, rows, tasks, first_task, last_task, label, weighted, compact, counted
 ):
-    """Work through tasks (node, begin, end, private copy or −1) of any statistics."""
-    shape, outputs = hist.shape[1:], label.shape[1]
-    n_features, n_codes, n_statistics = shape
+    """Do it for any statistics."""
+    n_features, n_codes, n_statistics = hist.shape[1:]
+    outputs, values = label.shape[1], compact.fields
     columns = max(LEAST, NEAR // (8 * n_codes * n_statistics))
-    three = weighted and counted and n_statistics == 3 and outputs == 0
+    one_sum = counted and outputs == 0 and n_statistics == 2 + weighted
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
-    values, all_codes = compact.fields, codes.reshape(-1)
+    all_codes, planes = codes.reshape(-1), (n_statistics, counted, weighted)
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
@@ -283,12 +195,11 @@ def _add_tasks(  # type: ignore[no-untyped-def]
             continue
         for first in range(0, n_features, columns):
             last = min(first + columns, n_features)
-            given = (all_codes, rows, begin, end)
-            if three:
-                _add_three(flat, (n_features, n_codes), *given, values, first, last)
+            given = (all_codes, n_features, rows, begin, end, first, last)
+            if one_sum:
+                add_sum(n_codes, flat, *given, values)
             else:
-                kinds = (label, weighted, values, counted)
-                _add_rows(flat, shape, *given, *kinds, first, last)
+                add_planes(n_codes, flat, *given, label, values, planes)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -399,10 +310,12 @@ def histogram(
     if compact is None and not counts_alone:
         compact = _compacted(sums, weight)
 
+    count_all = _two_tasks if n_statistics == 2 else _count_tasks
+
     def batch(index: int) -> None:
         first, last = borders[index], borders[index + 1]
         if counts_alone:
-            _count_tasks(hist, extra, codes, rows, tasks, first, last, label)
+            count_all(hist, extra, codes, rows, tasks, first, last, label)
         else:
             statistics = (label, int(weight is not None), compact, int(counted))
             _add_tasks(hist, extra, codes, rows, tasks, first, last, *statistics)

@@ -8,7 +8,8 @@ unpacked and added to the histogram. How many bits a row's values need is read o
 themselves, so nothing is rounded and no caller has to promise anything. Where one word does not
 hold all fields, two lie side by side and are added at once.
 
-Cells lie by class, feature and code: (class * features + feature) * codes + code.
+Cells lie by class, feature and code: (class * features + feature) * codes + code. So do counts of
+16 bits, which need no more room in the cache than that.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+_MOST_COUNT = 65_535  # what 16 bits hold
+_LINE = 32  # counts of a cache line
 _WORD = 62  # bits in use
 _LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
@@ -74,6 +77,30 @@ def packing(bits):  # type: ignore[no-untyped-def]
     return fields, words, (1 << room) - 1
 
 
+@numba.njit(cache=True, nogil=True)
+def pack(words, rows, begin, end, values, factors):  # type: ignore[no-untyped-def]
+    """Write a word of each row: a constant, and each of values (N, P) times its factor.
+
+    factors (P + 1,): the constant is the last.
+    """
+    all_values, n_values = values.reshape(-1), np.uint64(values.shape[1])
+    own, n_rows = rows[begin:end], end - begin
+    words[:n_rows] = factors[-1]
+    for f in range(n_values):
+        if factors[f] == 0:
+            continue
+        for i in range(n_rows):
+            words[i] += np.int64(all_values[np.uint64(own[i]) * n_values + f]) * factors[f]
+
+
+@numba.njit(cache=True, nogil=True)
+def put(place, rows, begin, end, label, first_class, step):  # type: ignore[no-untyped-def]
+    """Write where the cells of each row's class begin, `step` apart."""
+    own, own_label = rows[begin:end], label.reshape(-1)
+    for i in range(own.size):
+        place[i] = np.uint64((own_label[np.uint64(own[i])] - first_class) * step)
+
+
 def _add_pair(typing_context: Any, cells: Any, cell: Any, first: Any, second: Any) -> Any:
     """Add `first` to cells[cell] and `second` to the one after, as one addition."""
 
@@ -95,26 +122,73 @@ add_pair: Any = intrinsic(_add_pair)
 
 
 @numba.njit(cache=True, nogil=True)
-def move_field(  # type: ignore[no-untyped-def]
-    hist, cells, word, side_by_side, width, signed, planes, n_classes
+def move_fields(  # type: ignore[no-untyped-def]
+    hist, cells, wide, fields, places, first_sum, n_classes
 ):
-    """Add the lowest field of all cells to some planes of hist (G, B, S), and shift it out.
+    """Add the fields of all cells to their planes of hist (G, B, S), and clear the cells.
 
-    word: which of the `side_by_side` words of each cell; planes (P, 2): the plane of class 0, and
-    1 if each class has its own from there on.
+    wide: how many words of a cell lie side by side in cells[0], the next ones in cells[1]; places
+    (fields, 2, 2): the planes of class 0, −1 for none, and steps between classes; first_sum: the
+    first field that has a sign.
     """
-    n_features, n_codes = hist.shape[:2]
-    outside = np.int64(64 - width)
-    mask = np.int64((np.uint64(1) << np.uint64(width)) - np.uint64(1))
-    for g in range(n_features):
-        for c in range(n_classes):
-            at = (c * n_features + g) * n_codes
-            line = cells[at * side_by_side + word :: side_by_side]
-            for p in range(planes.shape[0]):
-                plane = planes[p, 0] + c * planes[p, 1]
-                for b in range(n_codes):
-                    value = (line[b] << outside) >> outside if signed else line[b] & mask
-                    hist[g, b, plane] += value
+    n_features, n_codes, n_statistics = hist.shape
+    line, value = np.empty(n_codes, np.int64), np.empty(n_codes, np.int64)
+    for word in range(fields[-1, 0] + 1):
+        own = cells[word // wide]
+        for lane in range(n_classes * n_features):
+            c, g = lane // n_features, lane % n_features
             for b in range(n_codes):
-                value = (line[b] << outside) >> outside if signed else line[b] & mask
-                line[b] = (line[b] - value) >> width
+                line[b] = own[(lane * n_codes + b) * wide + word % wide]
+            for f in range(fields.shape[0]):
+                if fields[f, 0] == word:
+                    _take_field(value, line, fields[f, 1], f >= first_sum)
+                    for p in range(2):
+                        _add_line(hist[g].reshape(-1), n_statistics, places[f, p], c, value)
+    cells[:] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_line(flat, size, place, c, value):  # type: ignore[no-untyped-def]
+    """Add values to one plane of a feature's cells, the class's own if place[1] is 1."""
+    plane, step = place
+    if plane >= 0:
+        for b in range(value.size):
+            flat[b * size + plane + c * step] += value[b]
+
+
+@numba.njit(cache=True, nogil=True)
+def _take_field(value, line, width, signed):  # type: ignore[no-untyped-def]
+    """Move the lowest field of the words in `line` to `value`."""
+    mask = (np.int64(1) << width) - np.int64(1)
+    sign = np.int64(1) << (width - 1) if signed else np.int64(0)
+    for b in range(line.size):
+        value[b] = ((line[b] & mask) ^ sign) - sign
+        line[b] = (line[b] - value[b]) >> width
+
+
+@numba.njit(cache=True, nogil=True)
+def rows_that_fit(rows, begin, end, label, n_classes):  # type: ignore[no-untyped-def]
+    """Return where rows of one class could pass what 16 bits count, `end` if they do not."""
+    if end - begin <= _MOST_COUNT:
+        return end
+    met = np.zeros(n_classes, np.int64)
+    for position in range(begin, end):
+        own = label[rows[position]]
+        met[own] += 1
+        if met[own] > _MOST_COUNT:
+            return position
+    return end
+
+
+@numba.njit(cache=True, nogil=True)
+def add_counts(hist, cells):  # type: ignore[no-untyped-def]
+    """Add cells of 16 bits to hist (G, B, K), and clear them."""
+    n_features, n_codes, n_classes = hist.shape
+    step = n_features * n_codes
+    for g in range(n_features):
+        for block in range(0, n_codes, _LINE):
+            for c in range(n_classes):
+                at = c * step + g * n_codes
+                for b in range(block, min(block + _LINE, n_codes)):
+                    hist[g, b, c] += cells[at + b]
+    cells[:] = 0
