@@ -81,8 +81,8 @@ def derivative_targets(
     gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
     reg_alpha; most: what a leaf may answer, None where answers have no bounds; smooth: rows by
     which they lean on their parents; reach: the largest sizes of both, where other trees have the
-    same units. A positive second derivative is never
-    rounded to zero. Raises InputError for gradients beyond what gains can hold.
+    same units. A positive second derivative is never rounded to zero. Raises InputError for
+    gradients beyond what gains can hold.
     """
     of_table = (weights.whole, weights.n_rows, weights.total)
     bits = (_GRADIENT_BITS, _HESSIAN_BITS) if weights.n_rows >= MANY_ROWS else (SUM_BITS, SUM_BITS)
