@@ -45,6 +45,7 @@ from vtree.splits import Legal, Search
 from vtree.subsets import weighty_splits
 from vtree.tree import Tree, canonical, joined, levels
 from vtree_kernels import run_blocks
+from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
@@ -272,9 +273,7 @@ def _leaves(grown: Grown) -> Integers:
     below = grown.parent >= 0
     leaf = np.flatnonzero(grown.first_child < 0)
     if (grown.first_child[grown.parent[below]] < 0).any():  # splits were taken back
-        root = np.flatnonzero(~below).astype(np.int32)
-        first_child = grown.first_child.astype(np.int32)
-        reached = np.concatenate(levels(first_child, grown.n_children, root))
+        reached = breadth_first(grown.first_child, grown.n_children, np.flatnonzero(~below))
         leaf = reached[grown.first_child[reached] < 0]
     by_rows: Integers = leaf[np.argsort(grown.start[leaf])]
     return by_rows
