@@ -11,7 +11,7 @@ would need eigenvectors, whose last bits differ between libraries; shares are on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,35 +71,60 @@ def subset_splits(
     return best_prefixes(hist, layout, planes, scan_in_order)
 
 
-def weighty_splits(
+class WeightyLevels(NamedTuple):
+    """The best prefix of the levels sorted by their answer, as XGBoost looks for it.
+
+    A level lighter than limits.min_weight could be no leaf and answers 0, as one without rows does:
+    such levels stand between those that answer less and those that answer more, and go with either
+    side. One side has fewer than `most` levels.
+    """
+
+    most: int = 64
+
+    def __call__(
+        self,
+        hist: Array,
+        total: NDArray[np.int64],
+        limits: Limits,
+        gain: Gain,
+        layout: Layout,
+        min_level_rows: int,
+        n_levels: NDArray[np.int64],
+    ) -> tuple[Best, NDArray[np.int8]]:
+        """Return the best subset of each node and feature, of one target, as `subset_splits`."""
+        hist = without_rare_levels(hist, min_level_rows)
+        scan = _scan_of(hist, total, limits, gain, layout, _middle(hist, n_levels, self.most - 1))
+        return _prefixes(hist, layout, layout.ordered, scan, limits.min_weight)
+
+
+def _middle(hist: Array, n_levels: NDArray[np.int64], reach: int) -> NDArray[np.bool_] | None:
+    """Return the places (G, B) that more than `reach` levels stand before and from, None for none.
+
+    Place 0 is that of missing values.
+    """
+    place = np.arange(hist.shape[2])[None, :]
+    middle = (place > reach) & (place <= n_levels[:, None] - reach)
+    return middle if middle.any() else None
+
+
+def _scan_of(
     hist: Array,
     total: NDArray[np.int64],
     limits: Limits,
     gain: Gain,
     layout: Layout,
-    min_level_rows: int = 1,
-    n_levels: NDArray[np.int64] | None = None,
-) -> tuple[Best, NDArray[np.int8]]:
-    """Return the best prefix of the levels sorted by their answer, as XGBoost does.
-
-    A level lighter than limits.min_weight could be no leaf and answers 0, as one without rows does:
-    such levels stand between those that answer less and those that answer more, and go with either
-    side. Otherwise as `subset_splits`, for one target.
-    """
-    hist = without_rare_levels(hist, min_level_rows)
-    scan_in_order = _scan_of(hist, total, limits, gain, layout)
-    return _prefixes(hist, layout, layout.ordered, scan_in_order, limits.min_weight)
-
-
-def _scan_of(
-    hist: Array, total: NDArray[np.int64], limits: Limits, gain: Gain, layout: Layout
+    together: NDArray[np.bool_] | None = None,
 ) -> Callable[[Array], Best]:
-    """Return what scans levels in an order (L, G, B)."""
+    """Return what scans levels in an order (L, G, B).
+
+    together: places (G, B), consecutive ones, whose levels are not parted.
+    """
 
     def scan_in_order(order: Array) -> Best:
         free = np.full(hist.shape[0], np.inf)
+        sorted_ = arrays.namespace(hist).take_along_axis(hist, order[..., None], axis=2)
         return scan(
-            arrays.namespace(hist).take_along_axis(hist, order[..., None], axis=2),
+            sorted_ if together is None else _merged(sorted_, together),
             arrays.like(total, hist),
             arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
             None,
@@ -111,6 +136,16 @@ def _scan_of(
         )
 
     return scan_in_order
+
+
+def _merged(hist: Array, together: NDArray[np.bool_]) -> Array:
+    """Return hist (L, G, B, S) with what stands at the places (G, B) in the last of them."""
+    xp = arrays.namespace(hist)
+    inside = arrays.like(together, hist)[None, :, :, None]
+    whole = xp.sum(xp.where(inside, hist, 0), axis=2, keepdims=True, dtype=hist.dtype)
+    last = together & ~np.roll(together, -1, axis=1)
+    rest = xp.where(inside, xp.zeros_like(hist), hist)
+    return xp.where(arrays.like(last, hist)[None, :, :, None], whole, rest)
 
 
 def best_prefixes(

@@ -135,8 +135,10 @@ def test_levels_are_sorted_as_in_xgboost() -> None:
     np.testing.assert_allclose(model.predict(shifted), oracle["prediction"], rtol=2e-6)
 
 
-def test_light_and_absent_levels_stand_in_the_middle_as_in_xgboost() -> None:
-    oracle = OPTIONS["xgboost light categories"]  # of 30 rows a level; a leaf needs a weight of 3
+# Levels have some 30 rows; a leaf needs a weight of 3, or fewer than 5 levels stand on one side.
+@pytest.mark.parametrize("name", ["xgboost light categories", "xgboost few levels"])
+def test_light_and_absent_levels_stand_in_the_middle_as_in_xgboost(name: str) -> None:
+    oracle = OPTIONS[name]
     table, y = peer_table()
     model = NewtonBoostingClassifier(
         n_estimators=5, categorical_features=[0, 1, 2], **oracle["params"]

@@ -42,7 +42,7 @@ from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
-from vtree.subsets import weighty_splits
+from vtree.subsets import WeightyLevels
 from vtree.tree import Tree, canonical, joined, levels
 from vtree_kernels import run_blocks
 from vtree_kernels.breadth_first import breadth_first
@@ -321,7 +321,7 @@ def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan
     if system.categories is not None:
         search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
     elif not system.first_order:
-        search = search._replace(subsets=weighty_splits)
+        search = search._replace(subsets=WeightyLevels(system.most_levels))
     # A split has to gain something.
     least_gain = _in_units(system.min_gain, derived.gain_unit)
     least_gain = max(least_gain, float(np.finfo(np.float64).tiny))

@@ -52,6 +52,7 @@ class System(NamedTuple):
     columns: Columns = Columns()
     together: Together | None = None  # interaction constraints
     categories: Categories | None = None  # None: the best subset, or XGBoost's rule
+    most_levels: int = 64  # of XGBoost's rule, fewer on one side of a split
     path_smooth: float = 0.0  # rows by which a node's answer leans on its parent's
     max_features: int | None = None  # drawn a node, until one varies (scikit-learn's rule)
     random_threshold: bool = False

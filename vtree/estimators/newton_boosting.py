@@ -41,6 +41,7 @@ _COMMON: dict[str, list[Any]] = {
     "max_leaves": [Interval(Integral, 0, None, closed="left")],
     "grow_policy": [StrOptions({"depthwise", "lossguide"})],
     "gamma": FROM_ZERO,
+    "max_cat_threshold": [Interval(Integral, 2, None, closed="left")],
     "max_delta_step": [*FROM_ZERO, None],
     "colsample_bylevel": SHARE,
     "base_score": [Interval(Real, None, None, closed="neither"), None],
@@ -80,6 +81,7 @@ class NewtonBoosting(BoostingEstimator):
             monotone=monotone_directions(self.monotone_constraints, self),
             together=together(self.interaction_constraints, self, others_alone=True),
             min_level_rows=self.min_samples_category,
+            most_levels=int(self.max_cat_threshold),
             budget=self.histogram_budget,
         )
 
@@ -156,6 +158,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         The shares of the features that a tree, a level of it and a node draw, one from another.
     base_score : float, optional
         The prediction to start from. None: the best constant.
+    max_cat_threshold : int
+        One side of a split by categories has fewer levels than that.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
     interaction_constraints : list of lists of names or numbers of features, optional
         Features that may stand on one path together; those in no list split alone.
@@ -233,6 +237,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
         base_score: float | None = None,
+        max_cat_threshold: int = 64,
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         quantile_alpha: Any = 0.5,
@@ -331,6 +336,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         colsample_bynode: float = 1.0,
         scale_pos_weight: float = 1.0,
         base_score: float | None = None,
+        max_cat_threshold: int = 64,
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
