@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
@@ -15,6 +16,8 @@ import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `cho
 from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 from vtree_kernels.scan.reference import Best, Layout, Limits
+
+set_item: Any = tuple_setitem  # typed as the intrinsic that it is inside compiled code
 
 # The integers of a layout: weight, first, outputs, classes, ordered, implied.
 Shape = tuple[int, int, int, int, int, int]
@@ -76,12 +79,52 @@ def write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes: 
             out[implied + s] += cells[b, s]
 
 
+def _sums_of(shape: Shape) -> tuple[Any, Any]:
+    """Return (begin, put): where a candidate's sums are while it is judged.
+
+    begin(scratch) → (running sums of integers, left, right), zeros; put(sums, place, number) → the
+    sums with one changed. Those of a known shape are tuples, which registers hold: 8 ns a
+    candidate instead of 11. Others are the arrays of `scratch`.
+    """
+    weight, first, outputs, classes, _, implied = shape
+
+    @register_jitable
+    @named_after("begin", shape)
+    def begin_arrays(scratch):  # type: ignore[no-untyped-def]
+        scratch[0][:] = 0
+        return scratch
+
+    @register_jitable
+    @named_after("put", shape)
+    def put_array(sums, place, number):  # type: ignore[no-untyped-def]
+        sums[place] = number
+        return sums
+
+    if weight < 0:
+        return begin_arrays, put_array
+    n_statistics = first + outputs * classes
+    integers, numbers = (np.int64(0),) * (n_statistics - implied), (0.0,) * n_statistics
+
+    @register_jitable
+    @named_after("begin", shape)
+    def begin_tuples(scratch):  # type: ignore[no-untyped-def]
+        return integers, numbers, numbers
+
+    @register_jitable
+    @named_after("put", shape)
+    def put_tuple(sums, place, number):  # type: ignore[no-untyped-def]
+        return set_item(sums, place, number)
+
+    return begin_tuples, put_tuple
+
+
 def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
     """Return the search in one (node, feature) for one shape of layout.
 
     With the shape a constant, loops over statistics unroll into registers: 6 ns a candidate
     instead of 60.
     """
+    begin, put = _sums_of(shape)
 
     @register_jitable
     @named_after(shape)
@@ -99,9 +142,7 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
         drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
         layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
         stored = first + outputs * classes - implied
-        running, left, right = scratch
-        for s in range(stored):
-            running[s] = 0
+        running, left, right = begin(scratch)
         n_known = np.int64(0)
         n_missing = _rows_of(cells[0], implied, classes)
         filled = np.int64(n_missing > 0)
@@ -113,18 +154,19 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
             filled += here > 0
             n_known += here
             for s in range(stored):
-                running[s] += cells[b, s]
+                running = put(running, s, running[s] + np.int64(cells[b, s]))
             if n_known == 0 or (only != 0 and only != b):
                 continue
             for way in range(2 if n_missing > 0 else 1):
                 n_left = n_known + way * n_missing
                 if n_left < minima[0] or total[0] - n_left < minima[0]:
                     continue
-                left[0], right[0] = n_left, total[0] - n_left
+                left = put(left, 0, np.float64(n_left))
+                right = put(right, 0, np.float64(total[0] - n_left))
                 for s in range(stored):
                     value = running[s] + way * cells[0, s]
-                    left[implied + s] = value
-                    right[implied + s] = total[implied + s] - value
+                    left = put(left, implied + s, np.float64(value))
+                    right = put(right, implied + s, np.float64(total[implied + s] - value))
                 if min(left[weight], right[weight]) < minima[1]:
                     continue
                 if bounds[0] != 0 and not _in_order(left, right, layout, bounds):
