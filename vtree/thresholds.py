@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -95,11 +96,20 @@ class _Lines(NamedTuple):
 
     def up_to(self, cut: Floats, least: Integers, most: Integers) -> Integers:
         """Return how many values lie up to `cut`, and how many edges below it, `least` … `most`."""
-        low, high = least.copy(), most.copy()
-        while (open_ := low < high).any():
-            middle = (low + high + 1) // 2
-            value = self.value(middle)
-            below = np.where(self.ranged, value < cut, value <= cut)
-            low = np.where(open_ & below, middle, low)
-            high = np.where(open_ & ~below, middle - 1, high)
+        low, before = least.copy(), self.begin - 1
+        below = self._below()
+        step = 1 << max(0, int((most - least).max(initial=0)).bit_length() - 1)
+        while step:
+            number = low + step
+            value = self.values[before + np.maximum(np.minimum(number, most), 1)]
+            np.add(low, step, out=low, where=(number <= most) & below(value, cut))
+            step >>= 1
         return low
+
+    def _below(self) -> Callable[[Floats, Floats], NDArray[np.bool_]]:
+        """Return what tells of values whether they lie up to a cut, and of edges if below it."""
+        if self.ranged.all():
+            return np.less
+        if not self.ranged.any():
+            return np.less_equal
+        return lambda value, cut: np.where(self.ranged, value < cut, value <= cut)
