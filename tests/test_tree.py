@@ -171,13 +171,16 @@ def test_trees_come_apart_and_together_again() -> None:
 def test_counts_are_as_narrow_as_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = _forest(1)
     assert {name: getattr(tree, name).dtype for name in WIDE} == {
+        "bin": np.uint8,
         "n_children": np.int8,
         "missing_child": np.int8,
         "map_offset": np.int32,
         "n_rows": np.int32,
     }
     many = tree._replace(
-        n_children=tree.n_children.astype(np.int32), n_rows=tree.n_rows + np.int64(2**31)
+        bin=tree.bin + np.int32(256),
+        n_children=tree.n_children.astype(np.int32),
+        n_rows=tree.n_rows + np.int64(2**31),
     )
     many.n_children[0] = 128
     for name, dtype in (

@@ -25,7 +25,7 @@ class Tree(NamedTuple):
 
     feature: NDArray[np.int32]  # (M,) −1 at leaves
     kind: NDArray[np.int8]  # (M,) THRESHOLD (leaves too), SUBSET, MULTIWAY
-    bin: NDArray[np.int32]  # (M,) codes up to this one go to child 0
+    bin: NDArray[Any]  # (M,) uint8, uint16 or int32: codes up to this one go to child 0
     threshold: NDArray[np.float64]  # (M,) values up to this one go to child 0
     first_child: NDArray[np.int32]  # (M,) −1 at leaves
     n_children: NDArray[Any]  # (M,) int8 or int32, see `narrow`: 0 at leaves
@@ -49,22 +49,33 @@ def child_dtype(n_children: int) -> type[np.unsignedinteger[Any]]:
 
 # Fields that are kept in fewer bytes where they fit; a fingerprint takes them in these.
 WIDE: dict[str, type[np.signedinteger[Any]]] = {
-    **dict.fromkeys(("n_children", "missing_child"), np.int32),
+    **dict.fromkeys(("bin", "n_children", "missing_child"), np.int32),
     **dict.fromkeys(("map_offset", "n_rows"), np.int64),
 }
 _MOST = np.iinfo(np.int32).max
 
 
 def narrow(tree: Tree) -> Tree:
-    """Return the trees with branches and counts in as few bytes as they take: 14 fewer a node."""
+    """Return the trees with bins, branches and counts in as few bytes as they take.
+
+    Seventeen fewer a node of most trees: 68 with two classes.
+    """
     child = np.int8 if int(tree.n_children.max(initial=0)) <= np.iinfo(np.int8).max else np.int32
     rows = np.int32 if int(tree.n_rows.max(initial=0)) <= _MOST else np.int64
     return tree._replace(
+        bin=tree.bin.astype(_codes(int(tree.bin.max(initial=0))), copy=False),
         n_children=tree.n_children.astype(child, copy=False),
         missing_child=tree.missing_child.astype(child, copy=False),
         map_offset=tree.map_offset.astype(_offsets(tree.branch_map.size), copy=False),
         n_rows=tree.n_rows.astype(rows, copy=False),
     )
+
+
+def _codes(most: int) -> type[np.integer[Any]]:
+    """Return the dtype of numbers of bins up to `most`."""
+    if most > np.iinfo(np.uint16).max:
+        return np.int32
+    return np.uint8 if most <= np.iinfo(np.uint8).max else np.uint16
 
 
 def _offsets(size: int) -> type[np.signedinteger[Any]]:
@@ -275,7 +286,7 @@ def fingerprint(tree: Tree) -> str:
     """
     sha = hashlib.sha256()
     for name, array in tree._asdict().items():
-        wide = WIDE.get(name) if array.dtype.kind == "i" else None
+        wide = WIDE.get(name) if array.dtype.kind in "iu" else None
         dtype = np.dtype(wide or array.dtype).newbyteorder("<")
         little = np.ascontiguousarray(array).astype(dtype, copy=False)
         sha.update(f"{name} {little.dtype.str} {little.shape};".encode())

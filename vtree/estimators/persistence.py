@@ -113,7 +113,7 @@ def save(
     model : a fitted estimator of vtree
     path : an existing file is replaced
     slim : whether to leave out what training knew of each node (weights, rows, impurities, gains),
-        a sixth of the size; the model that comes back predicts the same bits, but knows no
+        a fifth of the size; the model that comes back predicts the same bits, but knows no
         importances and has another digest. For CART, forests, bagging and boosting
     leaves : "float64", or "float32" to round what leaves of a slim model answer
 

@@ -31,9 +31,9 @@ DTYPES: dict[str, type[np.generic]] = {
     "root": np.int32,
 }
 
-_NARROW: dict[str, type[np.generic]] = {
-    **{"n_children": np.int8, "missing_child": np.int8},
-    **{"map_offset": np.int32, "n_rows": np.int32, "branch_map": np.uint8},
+_NARROW: dict[str, tuple[type[np.generic], ...]] = {
+    **{"n_children": (np.int8,), "missing_child": (np.int8,), "bin": (np.uint8, np.uint16)},
+    **{"map_offset": (np.int32,), "n_rows": (np.int32,), "branch_map": (np.uint8,)},
 }
 
 # (the nodes that break a rule, the rule)
@@ -77,7 +77,7 @@ def _at(bad: NDArray[np.bool_], rule: str) -> str:
 def _fault_of_arrays(tree: Tree) -> str | None:
     for name, array in tree._asdict().items():
         dtype = np.dtype(DTYPES[name])
-        allowed = {dtype, np.dtype(_NARROW.get(name, dtype))}
+        allowed = {dtype, *map(np.dtype, _NARROW.get(name, ()))}
         if not isinstance(array, np.ndarray) or array.dtype not in allowed:
             found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
             return f"{name} is an array of {dtype}, not {found}"
