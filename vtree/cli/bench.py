@@ -210,6 +210,9 @@ def draw(found: list[Measured], path: Path) -> None:
             own = sorted((e.rows, e.rows / getattr(e, field)) for e in found if e.backend == name)
             panel.plot(*zip(*own, strict=True), marker="o", label=name)
         panel.set(title=title, xlabel="rows", ylabel="rows per second", xscale="log", yscale="log")
+        sizes = sorted({each.rows for each in found})
+        panel.set_xticks([], minor=True)  # their labels would stand one over another
+        panel.set_xticks(sizes, [f"{rows:,}" for rows in sizes])
         panel.grid(visible=True, alpha=0.3)
         panel.legend()
     figure.savefig(path, dpi=120)
