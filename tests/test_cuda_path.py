@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 from tests.cuda_host.emulation import emulated, on_device
 from tests.test_digests import Problem, problems
 from vtree import (
+    C45Classifier,
+    CHAIDClassifier,
+    CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreesClassifier,
     GradientBoostingRegressor,
+    ID3Classifier,
     IsolationForest,
     LeafwiseBoostingClassifier,
     LeafwiseBoostingRegressor,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     OrderedBoostingRegressor,
+    RandomForestRegressor,
     arrays,
     digest,
     growth,
@@ -150,6 +156,29 @@ def test_the_same_isolation_forest(cuda: str | int) -> None:
     there = IsolationForest(device="cuda", **setting).fit(X)
     assert digest(there) == digest(here)
     np.testing.assert_array_equal(there.score_samples(X), here.score_samples(X))
+
+
+LEVELS_ONLY: dict[str, Any] = {"categorical_features": [0, 1, 2, 3]}
+OTHERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "c4.5": (C45Classifier, {"categorical_features": [3]}),
+    "c4.5, levels grouped": (C45Classifier, {**LEVELS_ONLY, "subset": True}),
+    "id3": (ID3Classifier, LEVELS_ONLY),
+    "chaid": (CHAIDClassifier, {"min_samples_split": 20, "min_samples_leaf": 5}),
+    "chaid of reals": (CHAIDRegressor, {"min_samples_split": 20, "min_samples_leaf": 5}),
+    "extra trees": (ExtraTreesClassifier, {"n_estimators": 2, "random_state": 0}),
+    "forest": (RandomForestRegressor, {"n_estimators": 2, "random_state": 0}),
+}
+
+
+@pytest.mark.parametrize("cuda", DEVICES[1:], indirect=True)
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_same_model_of_other_systems(name: str, cuda: str | int) -> None:
+    estimator, parameters = OTHERS[name]
+    kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
+    X, y, weight = _table(kind)
+    if name in ("id3", "c4.5, levels grouped") or name.startswith("chaid"):
+        X = np.abs(np.nan_to_num(X)).round()  # levels
+    _same(estimator, parameters, (X, y, weight), weighted=False)
 
 
 @on_each

@@ -254,7 +254,7 @@ def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) 
     )
     for place, feature in enumerate(features):
         code = xp.astype(codes[:, place], xp.float64)
-        numbers[:, feature] = xp.where(code == 0.0, xp.asarray(float("nan")), code - 1.0)
+        numbers[:, feature] = xp.where(code == 0.0, float("nan"), code - 1.0)
     return numbers
 
 

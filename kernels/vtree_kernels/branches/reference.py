@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
 from vtree_kernels.entropy_cuts.reference import SLACK, information
 
@@ -26,7 +26,7 @@ def branches(hist: Any, whole: Any, layout: Any, unit: float, min_weight: float)
     ]
     known = [xp.sum(plane, axis=2) for plane in planes]  # exact: whole numbers of units
     each = information(planes)
-    below = xp.zeros(hist.shape[:2], dtype=xp.float64)
+    below = xp.zeros(hist.shape[:2], dtype=xp.float64, device=device(hist))
     for v in range(each.shape[2]):  # one after another, so that the order of sums is fixed
         below = below + each[:, :, v]
     known_weight, levels = known[0], planes[0]
