@@ -92,9 +92,21 @@ class WeightyLevels(NamedTuple):
         n_levels: NDArray[np.int64],
     ) -> tuple[Best, NDArray[np.int8]]:
         """Return the best subset of each node and feature, of one target, as `subset_splits`."""
+        counts = hist[..., 0]
+        rare = arrays.to_numpy((counts > 0) & (counts < min_level_rows))
         hist = without_rare_levels(hist, min_level_rows)
         scan = _scan_of(hist, total, limits, gain, layout, _middle(hist, n_levels, self.most - 1))
-        return _prefixes(hist, layout, layout.ordered, scan, limits.min_weight)
+        light = Light(limits.min_weight, n_levels)
+        best, goes_left = _prefixes(hist, layout, layout.ordered, scan, light)
+        goes_left[rare] = -1  # their rows count as missing
+        return best, goes_left
+
+
+class Light(NamedTuple):
+    """Which levels answer 0, whatever their rows say."""
+
+    least: float  # those of less weight, and those without rows
+    n_levels: NDArray[np.int64]  # (G,) codes beyond are no levels
 
 
 def _middle(hist: Array, n_levels: NDArray[np.int64], reach: int) -> NDArray[np.bool_] | None:
@@ -187,12 +199,11 @@ def _prefixes(
     layout: Layout,
     plane: int,
     scan_in_order: Callable[[Array], Best],
-    least: float | None = None,
+    light: Light | None = None,
 ) -> tuple[Best, NDArray[np.int8]]:
     """Scan the levels in the order of what `plane` answers.
 
-    Absent levels come last and go where missing ones go; or, with `least`, they answer 0, and with
-    them all levels of less weight.
+    Absent levels come last and go where missing ones go; or they are `light` and answer 0.
     """
     xp = arrays.namespace(hist)
     counts, weight = hist[..., 0], xp.astype(hist[..., layout.weight], xp.float64)
@@ -201,16 +212,18 @@ def _prefixes(
     kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
     mean = kept / xp.where(present, weight + layout.shrink, 1.0)
     code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
-    if least is None:
+    if light is None:
         key = xp.where(present, mean, float("inf"))
     else:
-        key = xp.where(present & (weight >= least), mean, 0.0)
+        key = xp.where(present & (weight >= light.least), mean, 0.0)
+        beyond = code > arrays.like(light.n_levels, hist)[None, :, None]
+        key = xp.where(beyond, float("inf"), key)
     key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front
     order = xp.argsort(key, axis=2, stable=True)  # (L, G, B)
     best = Best(*(arrays.to_numpy(field) for field in scan_in_order(order)))
     rank = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")  # place of each code
     goes_left = np.where(rank <= best.bin[..., None], 1, 0)
-    known = arrays.to_numpy(present) if least is None else np.ones(goes_left.shape, dtype=np.bool_)
+    known = arrays.to_numpy(present) if light is None else np.ones(goes_left.shape, dtype=np.bool_)
     return best, _with_absent(goes_left, known)
 
 

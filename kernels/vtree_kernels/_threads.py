@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
@@ -62,7 +62,12 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
 
     # One share runs here: the pool's threads may be busy with another caller.
     futures = [_pool().submit(drain, worker) for worker in range(workers - 1)]
-    drain(0)
+    try:
+        drain(0)
+    finally:  # after an error or an interrupt no thread writes to the caller's arrays any more
+        for _ in indices:
+            pass
+        wait(futures)
     for future in futures:
         future.result()
 

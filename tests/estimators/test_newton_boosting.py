@@ -148,6 +148,41 @@ def test_light_and_absent_levels_stand_in_the_middle_as_in_xgboost(name: str) ->
     np.testing.assert_allclose(found, oracle["prediction"], rtol=2e-6)
 
 
+@pytest.mark.parametrize("rows", [1, 20])
+def test_rare_levels_go_where_missing_ones_go(rows: int) -> None:
+    draw = np.random.default_rng(0)
+    table = np.stack([draw.geometric(0.25, 400), draw.normal(size=400)], axis=1)
+    y = table[:, 0] % 3 + table[:, 1] ** 2
+    table[::9, 0] = np.nan
+    setting = {"n_estimators": 1, "learning_rate": 1.0, "reg_lambda": 0.0, "max_depth": 4}
+    model = NewtonBoostingRegressor(
+        categorical_features=[0], min_samples_category=rows, **setting
+    ).fit(table, y)
+    found = model.predict(table)
+    for answer in np.unique(found):  # the mean of the rows that come there
+        assert y[found == answer].mean() == pytest.approx(answer, abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [5, 64])
+def test_levels_of_wider_columns_change_nothing(most: int) -> None:
+    level = np.repeat(np.arange(160), 12)
+    y = np.where(level % 2 == 0, -1.0, 1.0) + 0.001 * (level - 80)
+    table = np.stack([level, np.arange(level.size) % 250], axis=1).astype(np.float64)
+    setting = {"n_estimators": 1, "max_depth": 1, "learning_rate": 1.0, "reg_lambda": 0.0}
+    models = [
+        NewtonBoostingRegressor(
+            categorical_features=list(range(width)), max_cat_threshold=most, **setting
+        ).fit(table[:, :width], y)
+        for width in (1, 2)
+    ]
+    alone, beside = (
+        model.predict(table[:, :width]) for model, width in zip(models, (1, 2), strict=True)
+    )
+    np.testing.assert_array_equal(beside, alone)
+    sides = np.unique(alone[::12], return_counts=True)[1]
+    assert sides.min() < most
+
+
 SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "squared": (NewtonBoostingRegressor, Y, {}),
     "absolute": (NewtonBoostingRegressor, Y, {"objective": "absolute_error"}),

@@ -305,7 +305,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"method": "cost_complexity", "cv": 1, "X": X, "y": Y}, "cv"),
     ({"method": "cost_complexity", "cv": 3, "X": X[:, :2], "y": Y}, "X and y have other columns"),
     ({"method": "cost_complexity", "cv": 3, "X": X, "y": Y + 1}, "X and y have other .*classes"),
-    ({"method": "cost_complexity", "cv": 3, "X": X[:90], "y": Y[:90]}, "have 90 rows, not 200"),
+    ({"method": "cost_complexity", "cv": 3, "X": X[:90], "y": Y[:90]}, "on had 200"),
     (
         {"method": "cost_complexity", "cv": [(np.arange(200), [])], "X": X, "y": Y},
         "leaves no rows to grow a tree on, or none to judge it by",

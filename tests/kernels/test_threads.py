@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,25 @@ def test_each_task_runs_once(count: int, workers: int) -> None:
     with _threads.threads(workers):
         _threads.run(calls.append, count, work=MUCH)
     assert sorted(calls) == list(range(count))
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_after_an_error_no_task_runs() -> None:
+    caller, running, done = threading.get_ident(), threading.Event(), threading.Event()
+
+    def task(index: int) -> None:
+        if threading.get_ident() == caller:
+            assert running.wait(30.0)
+            raise ValueError("of the caller's share")
+        running.set()
+        time.sleep(0.2)
+        done.set()
+
+    with pytest.raises(ValueError, match="of the caller's share"):
+        _threads.run(task, 1_000_000, work=MUCH)
+    assert done.is_set()
+    done.clear()
+    assert not done.wait(0.5)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, _threads.BLOCK, 3 * _threads.BLOCK + 5])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.row_draws import Chance
-from vtree.losses import whole_numbers
+from vtree.losses import check_finite, whole_numbers
 from vtree.targets import Targets
 from vtree_kernels import run_blocks
 from vtree_kernels.scan import Layout
@@ -43,7 +43,7 @@ def structure_targets(gradient: Floats, chance: Chance | None, weights: Weights)
 
     def look(rows: slice) -> None:
         own = factors(rows)
-        reaches.append((own.max(), np.abs(gradient[rows] * own[:, None]).max()))
+        reaches.append((own.max(), np.abs(gradient[rows] * own[:, None]).max()))  # or NaN
 
     def write(rows: slice) -> None:
         own, rounding = factors(rows), chance.rounding[rows]
@@ -52,8 +52,9 @@ def structure_targets(gradient: Floats, chance: Chance | None, weights: Weights)
             sums[rows, k] = np.floor(-(gradient[rows, k] * own) / sums_unit + rounding)
 
     run_blocks(look, n_rows, each=4 * n_raw)
-    unit = _unit(max(factor for factor, _ in reaches), _WEIGHT_BITS)
-    sums_unit = _unit(max(scaled for _, scaled in reaches), _GRADIENT_BITS)
+    heaviest, steepest = np.max(reaches, axis=0)
+    check_finite(steepest)
+    unit, sums_unit = _unit(heaviest, _WEIGHT_BITS), _unit(steepest, _GRADIENT_BITS)
     run_blocks(write, n_rows, each=4 * n_raw)
     return _assembled(sums, sums_unit * weights.unit, plane, unit * weights.unit)
 

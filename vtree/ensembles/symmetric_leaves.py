@@ -18,10 +18,12 @@ from vtree.ensembles.folds import Fold
 from vtree.losses import Terms, segment_quantiles, whole_numbers
 from vtree.predict import leaves
 from vtree.tree import Tree
-from vtree_kernels import run_blocks
+from vtree_kernels import run_tasks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_PART = 16_384  # rows whose sums are one task
 
 
 class LeafRule(NamedTuple):
@@ -108,12 +110,14 @@ def leaf_steps(
 
 def _sums(values: Any, segment: Integers, size: int) -> Floats:
     """Return sums of whole numbers, exact in any order as long as they stay below 2^53."""
+    n_rows = max(_PART, 4 * size)  # of a part, so that all parts take less than the rows
     parts: list[Any] = [np.zeros(size)]
 
-    def block(rows: slice) -> None:
+    def part(index: int) -> None:
+        rows = slice(index * n_rows, (index + 1) * n_rows)
         parts.append(np.bincount(segment[rows], values[rows].astype(np.float64), size))
 
-    run_blocks(block, segment.size, each=4)
+    run_tasks(part, -(-segment.size // n_rows), work=segment.size * 4)
     return np.asarray(np.sum(parts, axis=0))
 
 

@@ -117,7 +117,8 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     """Return the metric for a name, a function (y, prediction), or None for the loss.
 
     A function is given predictions, of classifiers the shares of the classes. It returns a number,
-    of which smaller is better, or (name, number, whether larger is better) as for LightGBM.
+    of which smaller is better, or (name, number, whether larger is better) as for LightGBM; the
+    metric is called what the function is, whatever the name in it.
     """
     if wanted is None:
         return Metric("loss", _mean_loss)

@@ -147,8 +147,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         Build the histograms of features that are never off their most frequent value in the same
         row from one column. It takes less time and changes no bit of the model.
     path_smooth : float
-        A node of n rows keeps n / (n + `path_smooth`) of its answer and leans on its parent's, by
-        which splits are judged, too (with `monotone_constraints`, by answers that do not lean).
+        A node of n rows, whatever they weigh, keeps n / (n + `path_smooth`) of its answer and
+        leans on its parent's, by which splits are judged, too (with `monotone_constraints`, by
+        answers that do not lean).
     cat_smooth, cat_l2, max_cat_threshold, min_data_per_group, max_cat_to_onehot
         Categories: a level needs `cat_smooth` rows, and its sum of second derivatives is taken to
         be so much larger, when levels are sorted; `cat_l2` is added to `reg_lambda`; so many levels

@@ -205,10 +205,14 @@ def _check_same_table(model: TreeEstimator, twin: TreeEstimator, data: Prepared)
         a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs
     )
     if not same or n_rows != n_given:
-        other = f"{n_given:,} rows, not {n_rows:,}" if same else "other columns, levels or classes"
+        differs = (
+            f"have {n_given:,} rows, but the table that model was fitted on had {n_rows:,}"
+            if same
+            else "have other columns, levels or classes than the table that model was fitted on"
+        )
         raise InputError(
-            f"X and y have {other} than the table that model was fitted on; cross-validation "
-            "grows trees on that table again, so pass the same X, y and sample_weight"
+            f"X and y {differs}; cross-validation grows trees on that table again, so pass the "
+            "same X, y and sample_weight"
         )
 
 

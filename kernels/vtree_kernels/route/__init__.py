@@ -7,7 +7,7 @@ rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending; codes (N
 after row or column after column; the rest (L,) NumPy arrays: the column of the node's feature among
 the G, and its rule:
 
-    code 0                 → missing_child[l], whatever it is
+    code 0                 → missing_child[l], in 0 … n_children − 1
     kind[l] == 0           → 0 if code <= bin[l] else 1
     kind[l] > 0            → branch_map[map_offset[l] + code]
 
