@@ -79,43 +79,42 @@ def write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes: 
             out[implied + s] += cells[b, s]
 
 
-def _sums_of(shape: Shape) -> tuple[Any, Any]:
-    """Return (begin, put): where a candidate's sums are while it is judged.
+@register_jitable
+def _begin_arrays(scratch: Any, zeros: Any) -> Any:
+    scratch[0][:] = 0
+    return scratch
 
-    begin(scratch) → (running sums of integers, left, right), zeros; put(sums, place, number) → the
-    sums with one changed. Those of a known shape are tuples, which registers hold: 8 ns a
-    candidate instead of 11. Others are the arrays of `scratch`.
+
+@register_jitable
+def _put_array(sums: Any, place: Any, number: Any) -> Any:
+    sums[place] = number
+    return sums
+
+
+@register_jitable
+def _begin_tuples(scratch: Any, zeros: Any) -> Any:
+    return zeros
+
+
+@register_jitable
+def _put_tuple(sums: Any, place: Any, number: Any) -> Any:
+    return set_item(sums, place, number)
+
+
+def _sums_of(shape: Shape) -> tuple[Any, Any, Any]:
+    """Return (begin, put, zeros): where a candidate's sums are while it is judged.
+
+    begin(scratch, zeros) → (running sums of integers, left, right), zeros; put(sums, place, number)
+    → the sums with one changed. Those of a known shape are tuples, which registers hold: 8 ns a
+    candidate instead of 11. Others are the arrays of `scratch`. All are functions of the module:
+    the disk cache knows closures around an intrinsic by no name that another process finds.
     """
     weight, first, outputs, classes, _, implied = shape
-
-    @register_jitable
-    @named_after("begin", shape)
-    def begin_arrays(scratch):  # type: ignore[no-untyped-def]
-        scratch[0][:] = 0
-        return scratch
-
-    @register_jitable
-    @named_after("put", shape)
-    def put_array(sums, place, number):  # type: ignore[no-untyped-def]
-        sums[place] = number
-        return sums
-
     if weight < 0:
-        return begin_arrays, put_array
+        return _begin_arrays, _put_array, ()
     n_statistics = first + outputs * classes
     integers, numbers = (np.int64(0),) * (n_statistics - implied), (0.0,) * n_statistics
-
-    @register_jitable
-    @named_after("begin", shape)
-    def begin_tuples(scratch):  # type: ignore[no-untyped-def]
-        return integers, numbers, numbers
-
-    @register_jitable
-    @named_after("put", shape)
-    def put_tuple(sums, place, number):  # type: ignore[no-untyped-def]
-        return set_item(sums, place, number)
-
-    return begin_tuples, put_tuple
+    return _begin_tuples, _put_tuple, (integers, numbers, numbers)
 
 
 def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
@@ -124,7 +123,7 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
     With the shape a constant, loops over statistics unroll into registers: 6 ns a candidate
     instead of 60.
     """
-    begin, put = _sums_of(shape)
+    begin, put, zeros = _sums_of(shape)
 
     @register_jitable
     @named_after(shape)
@@ -142,7 +141,7 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
         drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
         layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
         stored = first + outputs * classes - implied
-        running, left, right = begin(scratch)
+        running, left, right = begin(scratch, zeros)
         n_known = np.int64(0)
         n_missing = _rows_of(cells[0], implied, classes)
         filled = np.int64(n_missing > 0)
