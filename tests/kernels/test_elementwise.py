@@ -6,7 +6,7 @@ import pytest
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree.losses import classes, counts
-from vtree_kernels import threads
+from vtree_kernels import _threads, threads
 from vtree_kernels.elementary import choose, exp
 from vtree_kernels.elementwise import cpu, elementwise, reference
 
@@ -32,7 +32,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     raw = np.linspace(-40.0, 40.0, 5001)
     y = (raw > 3.0).astype(np.float64)
     expected = cpu.elementwise(raw, (y,), (), classes.logistic_terms, 3)
-    monkeypatch.setattr(cpu, "BLOCK", 100)
+    monkeypatch.setattr(_threads, "BLOCK", 100)
     with threads(2):
         for one, other in zip(
             cpu.elementwise(raw, (y,), (), classes.logistic_terms, 3), expected, strict=True

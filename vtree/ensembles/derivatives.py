@@ -86,11 +86,11 @@ def derivative_targets(
     """
     of_table = (weights.whole, weights.n_rows, weights.total)
     bits = (_GRADIENT_BITS, _HESSIAN_BITS) if weights.n_rows >= MANY_ROWS else (SUM_BITS, SUM_BITS)
-    first, second = reach or (None, None)
-    sums, unit = whole_numbers(gradient, *of_table, bits[0], negated=True, reach=first)
+    steepest, most_curved = reach or (None, None)
+    sums, unit = whole_numbers(gradient, *of_table, bits[0], negated=True, reach=steepest)
     plane, hessian_unit = weights.whole, weights.unit
     if hessian is not None:
-        plane, own = whole_numbers(hessian, *of_table, bits[1], least=1, reach=second)
+        plane, own = whole_numbers(hessian, *of_table, bits[1], least=1, reach=most_curved)
         hessian_unit = own * weights.unit
     gradient_unit = unit * weights.unit
     first = 1 if plane is None else 2

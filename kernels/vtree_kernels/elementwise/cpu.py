@@ -15,8 +15,6 @@ import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`, `log` a
 from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 
-BLOCK = 16_384  # rows of a task
-
 
 @functools.cache
 def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: int) -> Any:
@@ -56,10 +54,9 @@ def elementwise(
     out = tuple(np.empty(column.size) for _ in range(n_results))
     columns = [np.ascontiguousarray(each) for each in (column, *others)]
 
-    def block(index: int) -> None:
-        rows = slice(index * BLOCK, (index + 1) * BLOCK)
+    def block(rows: slice) -> None:
         own = [each[rows] for each in columns]
         kernel(own[0], tuple(own[1:]), numbers, tuple(each[rows] for each in out))
 
-    _threads.run(block, -(-column.size // BLOCK), work=column.size * 20)
+    _threads.run_blocks(block, column.size, each=20)
     return out

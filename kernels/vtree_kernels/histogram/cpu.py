@@ -261,22 +261,21 @@ def compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Comp
 def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact:
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
     weighted, n_rows = int(weight is not None), sums.shape[0]
-    n_tasks = -(-n_rows // LEAST_CHUNK)
-    reach = np.zeros((n_tasks, weighted + sums.shape[1]), dtype=np.int64)
+    reaches = [np.zeros(weighted + sums.shape[1], dtype=np.int64)]
 
-    def look(index: int) -> None:
-        first = index * LEAST_CHUNK
-        field_reach(reach[index], weights, sums, first, min(first + LEAST_CHUNK, n_rows))
+    def look(rows: slice) -> None:
+        reach = np.zeros_like(reaches[0])
+        field_reach(reach, weights, sums, rows.start, rows.stop)
+        reaches.append(reach)
 
-    def fill(index: int) -> None:
-        first = index * LEAST_CHUNK
-        fill_fields(fields, weights, sums, first, min(first + LEAST_CHUNK, n_rows))
+    def fill(rows: slice) -> None:
+        fill_fields(fields, weights, sums, rows.start, rows.stop)
 
-    _threads.run(look, n_tasks, work=2 * n_rows)
-    bits = field_bits(np.bitwise_or.reduce(reach, axis=0), weighted)
+    _threads.run_blocks(look, n_rows, each=2)
+    bits = field_bits(np.bitwise_or.reduce(reaches, axis=0), weighted)
     short = bits.max(initial=0) <= 31
     fields = np.empty((n_rows, bits.size), dtype=np.int32 if short else np.int64)
-    _threads.run(fill, n_tasks, work=2 * n_rows)
+    _threads.run_blocks(fill, n_rows, each=2)
     return Compact(fields, bits)
 
 
