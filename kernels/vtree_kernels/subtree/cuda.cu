@@ -95,7 +95,7 @@ __device__ __forceinline__ void split_node(
     const unsigned long long path = next_state(0, own->key);
     for (int side = 0; side < 2; side++) {
         const int start = side ? middle : own->start, stop = side ? own->stop : middle;
-        *task.node(made + side) = {at, -1, start, stop, own->depth + 1, -1, 0, 0, 0, 0, -INFINITE,
+        *task.node(made + side) = {-1, start, stop, own->depth + 1, -1, 0, 0, 0, 0, -INFINITE,
                                    0.0, next_state(path, (unsigned long long)side)};
     }
     own->first_child = made, own->feature = best.feature;

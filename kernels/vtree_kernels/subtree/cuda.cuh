@@ -11,7 +11,7 @@
 
 // 8 words, behind which S of totals stand. Numbers of nodes count from the given one, 0.
 struct Node {
-    int parent, first_child, start, stop, depth, feature, bin, next, missing, missing_left;
+    int first_child, start, stop, depth, feature, bin, next, missing, missing_left;
     double gain, threshold;
     unsigned long long key;
 };

@@ -26,10 +26,11 @@ _program = Program("subtree")
 
 _NODE = np.dtype(
     [
-        *((name, np.int32) for name in ("parent", "first_child", "start", "stop", "depth")),
-        *((name, np.int32) for name in ("feature", "bin", "next", "missing", "missing_left")),
+        *((name, np.int32) for name in ("first_child", "start", "stop", "depth", "feature")),
+        *((name, np.int32) for name in ("bin", "next", "missing", "missing_left")),
         *(("gain", np.float64), ("threshold", np.float64), ("key", np.uint64)),
-    ]
+    ],
+    align=True,  # as the compiler lays them out
 )
 _WORDS = _NODE.itemsize // 8
 
@@ -145,7 +146,7 @@ def _given(nodes: Starts) -> NDArray[np.int64]:
     head = np.zeros(nodes.key.size, dtype=_NODE)
     for name in ("start", "stop", "depth", "key"):
         head[name] = getattr(nodes, name)
-    for name in ("parent", "first_child", "feature"):
+    for name in ("first_child", "feature"):
         head[name] = -1
     head["gain"] = -np.inf
     return np.concatenate([head.view(np.int64).reshape(-1, _WORDS), nodes.total], axis=1)
