@@ -24,16 +24,18 @@ LAYOUTS = {"root": (1, 0.0), "64 nodes": (64, 0.0), "4,096 nodes": (4096, 0.0), 
 def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Work:
     """Return the histograms of one level.
 
-    classes = 0: a count and a sum of gradients; −1: a count, second derivatives and gradients.
+    classes = 0: a count and a sum of gradients; −1: a count, second derivatives and gradients; −2:
+    the same of few digits, as boosting has of many rows.
     """
     draw = np.random.default_rng(features)
     codes = draw.integers(1, 256, (rows, features), dtype=np.uint8)
     codes[draw.random((rows, features), dtype=np.float32) < skew] = 7
     outputs = 1 if classes > 0 else 0
     label = draw.integers(0, max(1, classes), (rows, outputs), dtype=np.int32)
-    sums = draw.integers(-(1 << 30), 1 << 30, (rows, 1 - outputs))
-    weight = draw.integers(1, 1 << 26, rows) if classes < 0 else None
-    planes = classes if outputs else 2 - classes
+    gradient_bits, hessian_bits = (11, 10) if classes == -2 else (30, 26)
+    sums = draw.integers(-(1 << gradient_bits) + 1, 1 << gradient_bits, (rows, 1 - outputs))
+    weight = draw.integers(1, 1 << hessian_bits, rows) if classes < 0 else None
+    planes = classes if outputs else 3 if classes else 2
     order, start, stop = level(rows, nodes)
     step = max(1, SLICE // (features * CODES * planes * (4 if outputs else 8)))
     compact = compacted(sums, weight)  # growth asks for it once a tree
@@ -50,13 +52,13 @@ def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Wo
 
 def _case(classes: int, features: int, layout: str) -> Case:
     nodes, skew = LAYOUTS[layout]
-    statistics = {0: "sums", -1: "pairs"}.get(classes, f"{classes} classes")
+    statistics = {0: "sums", -1: "pairs", -2: "short pairs"}.get(classes, f"{classes} classes")
     name = f"{statistics}, {features} features, {layout}"
     facts = {"classes": classes, "features": features, "nodes": nodes, "skew": skew}
     return Case(name, functools.partial(_work, classes, features, nodes, skew), facts)
 
 
-CASES = [_case(k, f, layout) for k in (2, 0, -1) for f in (28, 100) for layout in LAYOUTS]
+CASES = [_case(k, f, layout) for k in (2, 0, -2, -1) for f in (28, 100) for layout in LAYOUTS]
 CASES += [_case(k, 28, layout) for k in (7, 100) for layout in ("root", "skew")]
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def rows_of(targets: Targets, example: Array) -> Rows:
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,
-        compacted(sums, weight),
+        compacted(sums, weight, targets.layout.implied == 0),
     )
 
 

@@ -88,7 +88,8 @@ class SortedLevels(NamedTuple):
         used = (xp.astype(hist[..., 0], xp.float64) >= self.least_rows) & (hist[..., 0] > 0)
         used = used & (code > 0)
         weight = xp.astype(hist[..., layout.weight], xp.float64) + self.smooth
-        mean = xp.astype(hist[..., layout.first], xp.float64) / xp.where(used, weight, 1.0)
+        heavy = used & (weight > 0.0)  # second derivatives of few digits may all be zero
+        mean = xp.astype(hist[..., layout.first], xp.float64) / xp.where(heavy, weight, 1.0)
         order = xp.argsort(xp.where(used, -mean, float("inf")), axis=2, stable=True)
         return order, xp.sum(xp.astype(used, xp.int64), axis=2, keepdims=True)
 

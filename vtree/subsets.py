@@ -210,7 +210,8 @@ def _prefixes(
     present = counts > 0
     own, clip = xp.astype(hist[..., plane], xp.float64), layout.clip
     kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
-    mean = kept / xp.where(present, weight + layout.shrink, 1.0)
+    heavy = present & (weight > 0.0)  # second derivatives of few digits may all be zero
+    mean = kept / xp.where(heavy, weight + layout.shrink, 1.0)
     code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
     if light is None:
         key = xp.where(present, mean, float("inf"))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.samples import classes, reals
 from vtree.binning import bin_table
-from vtree.ensembles.boosting import Training, boost, curvatures, pruned, round_totals
+from vtree.ensembles.boosting import Training, boost, curvatures, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import Goss, System
@@ -77,11 +77,6 @@ def test_xor_survives_pruning() -> None:
     tree = next(boost(training, System(1.0, max_depth=2, gamma=50.0), start, np.zeros((400, 1))))
     assert tree.gain[0] < 50.0
     assert tree.feature.size == 7
-
-
-def test_nothing_is_pruned_without_gamma() -> None:
-    sentinel: Any = object()
-    assert pruned(sentinel, 0.0) is sentinel
 
 
 def test_rounds_bin_anew_by_second_derivatives() -> None:

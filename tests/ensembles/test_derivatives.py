@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vtree.ensembles.derivatives import Weights, derivative_targets
+from vtree.ensembles.derivatives import MANY_ROWS, Derivatives, Weights, derivative_targets
 
 DRAW = np.random.default_rng(0)
 G, H = DRAW.normal(size=100), DRAW.random(100)
@@ -43,3 +43,47 @@ def test_no_second_derivative_becomes_zero_and_rows_are_tiled() -> None:
     assert tiled.whole is not None
     np.testing.assert_array_equal(tiled.whole, [1, 2, 1, 2, 1, 2])
     assert tiled.total == 3
+
+
+MANY = np.random.default_rng(1)
+STEEP, CURVED = MANY.normal(size=MANY_ROWS), MANY.random(MANY_ROWS)
+
+
+def _many(gradient: object, hessian: object, turn: float = 0.0) -> Derivatives:
+    weights = Weights.of(None, 1.0, MANY_ROWS)
+    return derivative_targets(gradient, hessian, weights, 1.0, 0.0, turn=turn)  # type: ignore[arg-type]
+
+
+def test_growth_has_few_digits_of_many_rows_and_leaves_have_all() -> None:
+    found = _many(STEEP, CURVED)
+    assert found.whole is not None
+    assert found.targets.weight is not None
+    assert np.unique(found.targets.weight).size <= 1024
+    assert np.unique(found.targets.sums).size <= 4096
+    mass, sums = found.whole.sum(axis=0)
+    assert mass * found.hessian_unit == pytest.approx(CURVED.sum(), rel=1e-9)
+    assert sums * found.gradient_unit == pytest.approx(-STEEP.sum(), rel=1e-6)
+    short = found.targets.weight.sum() * found.hessian_unit
+    assert short == pytest.approx(CURVED.sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "hessian"),
+    [
+        (np.r_[1e6, STEEP[1:]], CURVED),  # one row that leaves no digits for the others
+        (STEEP, np.r_[1e4, CURVED[1:]]),
+        (STEEP, None),
+        (0.0 * STEEP, CURVED),
+    ],
+)
+def test_all_digits_stay_where_few_would_be_noise(gradient: object, hessian: object) -> None:
+    assert _many(gradient, hessian).whole is None
+
+
+def test_few_digits_do_not_depend_on_the_order_of_rows() -> None:
+    order = MANY.permutation(MANY_ROWS)
+    found, other = _many(STEEP, CURVED, 0.3), _many(STEEP[order], CURVED[order], 0.3)
+    assert (found.targets.sums[order] == other.targets.sums).all()
+    assert found.targets.weight is not None
+    assert other.targets.weight is not None
+    assert (found.targets.weight[order] == other.targets.weight).all()

@@ -14,7 +14,7 @@ from tests.cuda_host import nvrtc
 from tests.cuda_host.emulation import ORDERS, emulated, on_device, strict, to_host
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
-from vtree_kernels.histogram import Derived, histogram
+from vtree_kernels.histogram import Derived, compacted, histogram
 from vtree_kernels.histogram import cuda as histogram_cuda
 from vtree_kernels.histogram.cpu import CHUNK, batches, chunks
 
@@ -133,6 +133,21 @@ def test_nodes_of_many_rows_and_codes(name: str) -> None:
     codes, *rest = MANY[name].arguments()
     arguments = (codes.astype(np.uint8), *rest)
     assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [300, 40_000])
+def test_values_of_few_digits_that_begin_higher_up(weighted: bool, rows: int) -> None:
+    """A word a row, flushed several times; and nodes that are too small for that."""
+    own = Case(rows, 6, 257, sums=1, weighted=weighted, sizes=(rows - 250, 0, 200))
+    codes, order, start, stop, label, weight, sums, *rest = own.arguments()
+    short = None if weight is None else (weight >> 30) << 16
+    arguments = (codes.astype(np.uint8), order, start, stop, label, short, (sums >> 30) << 19)
+    found = histogram.twin("cpu")(*arguments, *rest)
+    assert_same_bits(found, histogram.reference(*arguments, *rest))
+    compact = compacted(arguments[6], short)
+    assert compact is not None
+    assert compact.words.size == rows
 
 
 def _counts_alone(case: Case) -> tuple[Any, ...]:

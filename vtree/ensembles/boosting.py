@@ -24,6 +24,7 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, with_columns
 from vtree.criteria import BOUNDED_NEWTON, NEWTON, SMOOTHED_NEWTON, Criterion, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
+from vtree.ensembles.grown_leaves import leaves_by_rows, pruned, with_all_digits
 from vtree.ensembles.row_draws import Drawn, drawn
 from vtree.ensembles.steps import (
     Leaves,
@@ -43,9 +44,8 @@ from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.subsets import WeightyLevels
-from vtree.tree import Tree, canonical, joined, levels
+from vtree.tree import Tree, canonical, joined
 from vtree_kernels import run_blocks
-from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
@@ -180,8 +180,15 @@ def _frontier(
     known = None if system.first_order else table.hessian
     most = (system.max_step or np.inf) if system.bounded else None
     penalties = (system.reg_lambda, system.reg_alpha, most)
+    turn = float(draws.uniform(draws.ROUNDING, number))
     derived = derivative_targets(
-        table.gradient, known, table.weights, *penalties, smooth=system.leaning, reach=reach
+        table.gradient,
+        known,
+        table.weights,
+        *penalties,
+        smooth=system.leaning,
+        reach=reach,
+        turn=turn,
     )
     leaves = training.leaves.of(numbers)
     searched = table if leaves.searched else None
@@ -194,7 +201,9 @@ def _frontier(
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
-    leaf = _leaves(grown)
+    leaf = leaves_by_rows(grown)
+    if derived.whole is not None:
+        grown = with_all_digits(grown, leaf, rows, derived)
     begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
     step = _steps(grown, np.arange(grown.tree.size), training.bins, system, derived)
     if system.bounded and system.path_smooth > 0.0:
@@ -268,17 +277,6 @@ def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: D
     )
 
 
-def _leaves(grown: Grown) -> Integers:
-    """Return the leaves of all trees by the rows they hold, ascending."""
-    below = grown.parent >= 0
-    leaf = np.flatnonzero(grown.first_child < 0)
-    if (grown.first_child[grown.parent[below]] < 0).any():  # splits were taken back
-        reached = breadth_first(grown.first_child, grown.n_children, np.flatnonzero(~below))
-        leaf = reached[grown.first_child[reached] < 0]
-    by_rows: Integers = leaf[np.argsort(grown.start[leaf])]
-    return by_rows
-
-
 def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[np.int32]) -> None:
     """Add what a round's trees say of the rows that were not drawn."""
     if sample.size == sums.shape[0]:
@@ -303,6 +301,8 @@ def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
 def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan:
     targets = derived.targets
     least = _in_units(system.min_weight, derived.hessian_unit)
+    if derived.whole is not None:  # the second derivatives of some rows may all be zero
+        least = max(least, 1.0)
     columns = system.columns._replace(seed=int(draws.mix(system.seed, number) >> np.uint64(2)))
     legal: list[Legal] = [] if columns.all_of_them else [columns]
     if system.together is not None:
@@ -351,22 +351,6 @@ def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:
         group_rows=categories.group_rows,
         one_against_rest=categories.one_against_rest,
     )
-
-
-def pruned(grown: Grown, gamma: float) -> Grown:
-    """Return `grown` without splits that gain at most `gamma`, from the leaves up.
-
-    A weak split stays if one below it is strong (XGBoost's rule). gamma: in units of the gains.
-    """
-    if gamma <= 0.0:
-        return grown
-    first_child = grown.first_child.copy()
-    root = np.flatnonzero(grown.parent < 0).astype(np.int32)
-    for nodes in reversed(levels(first_child.astype(np.int32), grown.n_children, root)):
-        own = nodes[first_child[nodes] >= 0]
-        stumps = (first_child[first_child[own]] < 0) & (first_child[first_child[own] + 1] < 0)
-        first_child[own[stumps & (grown.gain[own] <= gamma)]] = -1
-    return grown._replace(first_child=first_child)
 
 
 def _flat(columns: Floats) -> Floats:

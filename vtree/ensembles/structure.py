@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 # sums stay what they are on the average, their error is far below what the draw itself adds. So
 # short, a row's weight and gradient fit one word of a histogram, which takes half the time.
 MANY_ROWS = 1 << 16
-_WEIGHT_BITS, _GRADIENT_BITS = 10, 12
+_WEIGHT_BITS, _GRADIENT_BITS = 10, 11
 
 
 def structure_targets(gradient: Floats, chance: Chance | None, weights: Weights) -> Targets:

@@ -18,8 +18,8 @@ overflow.
 With `derived`, D more nodes follow the L built ones: node d is `derived.parent[derived.slot[d]]`
 less hist[derived.sibling[d]], its parent less its sibling.
 
-`compact` is what `compacted(sums, weight)` returned for the same statistics. It changes nothing but
-what a twin reads: a tree whose histograms take many calls asks for it once.
+`compact` is what `compacted(sums, weight, counted)` returned for the same statistics. It changes
+nothing but what a twin reads: a tree whose histograms take many calls asks for it once.
 """
 
 from vtree_kernels._dispatch import Kernel

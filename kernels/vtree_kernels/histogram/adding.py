@@ -118,6 +118,20 @@ def count_two(  # type: ignore[no-untyped-def]
         _add_word(cells, left * step, step, np.uint64(1), *own, word)
 
 
+@_with_step
+def add_whole(  # type: ignore[no-untyped-def]
+    step, cells, codes, width, rows, begin, end, first, last, words
+):
+    """Add the only word of each row, words (N,), to the cells of features first to last alone."""
+    left, right = np.uint64(first), np.uint64(last)
+    for position in range(np.uint64(begin), np.uint64(end)):
+        prefetch(words, _fetch(codes, width, rows, position, first, last))
+        row = np.uint64(rows[position])
+        code = row * np.uint64(width)
+        own = codes, code + left, code + right
+        _add_word(cells, np.uint64(0), step, np.uint64(1), *own, words[row])
+
+
 @numba.njit(cache=True, nogil=True)
 def count(  # type: ignore[no-untyped-def]
     n_codes, cells, codes, width, rows, begin, end, first, last, label, n_classes
@@ -148,23 +162,37 @@ def count_apart(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def add_sum(  # type: ignore[no-untyped-def]
-    n_codes, cells, codes, width, rows, begin, end, first, last, values
+    n_codes, cells, codes, width, rows, begin, end, first, last, values, words, widths, lowest
 ):
-    """Count rows and add what most regressions have: values (N, 1) a sum, (N, 2) a weight first."""
+    """Count rows and add what most regressions have: values (N, 1) a sum, (N, 2) a weight first.
+
+    words (N,), of fields of `widths` bits that begin with a value's bit `lowest`, hold them instead
+    where there are any.
+    """
     left, right = np.uint64(first), np.uint64(last)
     all_values, n_values = values.reshape(-1), values.shape[1]
-    step, size = np.uint64(n_codes), np.uint64(1 + n_values)
+    step, size, packed = np.uint64(n_codes), np.uint64(1 + n_values), words.size > 0
+    mask = (np.int64(1) << widths[n_values - 1]) - np.int64(1)
     for position in range(np.uint64(begin), np.uint64(end)):
         ahead = _fetch(codes, width, rows, position, first, last)
-        prefetch(all_values, ahead * n_values)
         row = np.uint64(rows[position])
-        code, cell, at = row * np.uint64(width), left * step * size, row * np.uint64(n_values)
+        if packed:
+            prefetch(words, ahead)
+            value = (words[row] - np.int64(1)) >> widths[0]
+            more = value >> widths[1]
+            value = (value if n_values == 1 else value & mask) << lowest[0]
+            more <<= lowest[n_values - 1]
+        else:
+            prefetch(all_values, ahead * n_values)
+            at = row * np.uint64(n_values)
+            value = np.int64(all_values[at])
+            more = np.int64(all_values[at + np.uint64(n_values - 1)])
+        code, cell = row * np.uint64(width), left * step * size
         own = codes, code + left, code + right
-        one, value = np.int64(1), np.int64(all_values[at])
+        one = np.int64(1)
         if n_values == 1:
             _add_pair(cells, cell, step, np.uint64(2), *own, one, value)
         else:
-            more = np.int64(all_values[at + np.uint64(1)])
             _add_pair(cells, cell, step, np.uint64(3), *own, one, value)
             _add_word(cells, cell + np.uint64(2), step, np.uint64(3), *own, more)
 

@@ -12,6 +12,7 @@ from vtree_kernels import _threads
 from vtree_kernels.histogram.adding import (
     add_planes,
     add_sum,
+    add_whole,
     add_word,
     add_words,
     count,
@@ -25,7 +26,9 @@ from vtree_kernels.histogram.words import (
     field_reach,
     fill_fields,
     move_fields,
+    move_words,
     pack,
+    pack_whole,
     packing,
     put,
     rows_that_fit,
@@ -38,9 +41,10 @@ BLOCK = 512  # rows whose words are packed before they are added
 NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
 LEAST = 32  # features that pass at once: fewer do not pay for reading a row again
 
-# Rows per code from which it pays to add packed words and move their fields after, and rows per
-# code and class from which counts that lie apart do.
-_MOVE, _APART = 32, 8
+# Rows per code from which it pays to add packed words and move their fields after: of whole rows
+# with two fields or more, and of what is packed on the way; and rows per code and class from which
+# counts that lie apart do.
+_WHOLE, _MOVE, _APART = (16, 4), 32, 8
 
 
 @numba.njit(cache=True, nogil=True)
@@ -67,9 +71,7 @@ def _add_words(  # type: ignore[no-untyped-def]
     n_features, n_codes, n_statistics = hist.shape
     n_classes = n_statistics - counted - weighted if label.shape[1] else 1
     with_count = np.intp(counted > 0 or weighted == 0)
-    bits = np.ones(with_count + compact.bits.size, np.int64)
-    bits[with_count:] = compact.bits
-    fields, n_words, most = packing(bits)
+    fields, n_words, most = packing(_all_bits(compact.bits, with_count))
     places = _places(fields, n_statistics, (weighted, label.shape[1] > 0, counted))
     wide, bundles = np.intp(min(n_words, 2)), (n_words + 1) // 2
     columns = max(LEAST, NEAR // (8 * wide * n_codes * n_classes))
@@ -96,6 +98,33 @@ def _add_words(  # type: ignore[no-untyped-def]
                 else:
                     add_word(n_codes, cells[bundle], *own)
     move_fields(hist, cells, wide, fields, places, with_count + weighted, n_classes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_whole(  # type: ignore[no-untyped-def]
+    hist, codes, rows, begin, end, compact, weighted, counted
+):
+    """Add what a row has for a cell as one word, and move its fields in time."""
+    n_features, n_codes, _ = hist.shape
+    fields, _, most = packing(_all_bits(compact.bits, counted))
+    lowest = _all_bits(compact.lowest, counted)
+    columns = max(LEAST, NEAR // (8 * n_codes))
+    cells = np.zeros(min(columns, n_features) * n_codes, np.int64)
+    for first in range(0, n_features, columns):
+        last = min(first + columns, n_features)
+        own, size = hist[first:last].reshape(-1), (last - first) * n_codes
+        for block in range(begin, max(end, begin + 1), most):
+            given = codes, n_features, rows, block, min(block + most, end), first, last
+            add_whole(n_codes, cells, *given, compact.words)
+            move_words(own, cells[:size], fields, lowest, counted + weighted, block == begin)
+
+
+@numba.njit(cache=True, nogil=True)
+def _all_bits(bits, with_count):  # type: ignore[no-untyped-def]
+    """Return what all fields have, a count being the first if there is one."""
+    all_bits = np.zeros(with_count + bits.size, np.int64)
+    all_bits[with_count:] = bits
+    return all_bits
 
 
 @numba.njit(cache=True, nogil=True)
@@ -185,9 +214,14 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     one_sum = counted and outputs == 0 and n_statistics == 2 + weighted
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
     all_codes, planes = codes.reshape(-1), (n_statistics, counted, weighted)
+    whole = n_codes * _WHOLE[min(values.shape[1] - 1, 1)]
+    widths = packing(_all_bits(compact.bits, counted))[0][:, 1]
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
+        if compact.words.size and (not one_sum or end - begin >= whole):
+            _add_whole(own, all_codes, rows, begin, end, compact, weighted, counted)
+            continue
         flat = own.reshape(-1)
         flat[:] = 0
         if end - begin >= many and outputs <= 1:
@@ -197,7 +231,7 @@ def _add_tasks(  # type: ignore[no-untyped-def]
             last = min(first + columns, n_features)
             given = (all_codes, n_features, rows, begin, end, first, last)
             if one_sum:
-                add_sum(n_codes, flat, *given, values)
+                add_sum(n_codes, flat, *given, values, compact.words, widths, compact.lowest)
             else:
                 add_planes(n_codes, flat, *given, label, values, planes)
 
@@ -251,14 +285,16 @@ def batches(tasks: NDArray[np.int64], size: int, each: int = 0) -> NDArray[np.in
     return np.unique(np.append(np.searchsorted(rows_before, wanted), [0, len(tasks)]))
 
 
-def compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact | None:
+def compacted(
+    sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool = True
+) -> Compact | None:
     """Return what `histogram` reads row by row, None where rows have labels alone."""
     if weight is None and sums.shape[1] == 0:
         return None
-    return _compacted(sums, weight)
+    return _compacted(sums, weight, counted)
 
 
-def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Compact:
+def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool) -> Compact:
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
     weighted, n_rows = int(weight is not None), sums.shape[0]
     reaches = [np.zeros(weighted + sums.shape[1], dtype=np.int64)]
@@ -271,12 +307,22 @@ def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Com
     def fill(rows: slice) -> None:
         fill_fields(fields, weights, sums, rows.start, rows.stop)
 
+    def fill_words(rows: slice) -> None:
+        pack_whole(words, weights, sums, rows.start, rows.stop, places, lowest, int(counted))
+
     _threads.run_blocks(look, n_rows, each=2)
-    bits = field_bits(np.bitwise_or.reduce(reaches, axis=0), weighted)
+    bits, lowest = field_bits(np.bitwise_or.reduce(reaches, axis=0), weighted)
+    if sums.shape[1]:  # and no classes, each of which would have cells of its own
+        places, n_words, _ = packing(_all_bits(bits, int(counted)))
+        if n_words == 1:
+            words = np.empty(n_rows, dtype=np.int64)
+            _threads.run_blocks(fill_words, n_rows, each=4)
+            return Compact(np.empty((0, bits.size), dtype=np.int32), bits, words, lowest)
+    bits += lowest
     short = bits.max(initial=0) <= 31
     fields = np.empty((n_rows, bits.size), dtype=np.int32 if short else np.int64)
     _threads.run_blocks(fill, n_rows, each=2)
-    return Compact(fields, bits)
+    return Compact(fields, bits, np.empty(0, dtype=np.int64), lowest)
 
 
 def histogram(
@@ -307,7 +353,7 @@ def histogram(
     borders = batches(tasks, CHUNK // 8, each=n_codes * n_statistics // 8)
     codes, label = np.ascontiguousarray(codes), np.ascontiguousarray(label)
     if compact is None and not counts_alone:
-        compact = _compacted(sums, weight)
+        compact = _compacted(sums, weight, counted)
 
     count_all = _two_tasks if n_statistics == 2 else _count_tasks
 

@@ -21,9 +21,11 @@ class Compact(NamedTuple):
 
     fields: Any  # (N, P) int32 or int64
     bits: Any  # (P,) int64 NumPy, of each field, with its sign
+    words: Any  # (N,) int64 with all fields, and a count if there is one, instead; or (0,)
+    lowest: Any  # (P,) int64 NumPy, the bit of a value that its field in `words` begins with
 
 
-def compacted(sums: Any, weight: Any | None) -> Compact | None:
+def compacted(sums: Any, weight: Any | None, counted: bool = True) -> Compact | None:
     """Return None: only a twin that reads rows one by one gains from it."""
     return None
 

@@ -20,12 +20,13 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 _MOST_COUNT = 65_535  # what 16 bits hold
 _LINE = 32  # counts of a cache line
-_WORD = 62  # bits in use
+_CELLS = 256  # whose fields are taken out at a time
+_WORD = 64  # bits
 _LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
 
@@ -45,10 +46,17 @@ def field_reach(reach, weight, sums, first, last):  # type: ignore[no-untyped-de
         reach[weighted + j] = own
 
 
-def field_bits(reach: NDArray[np.int64], weighted: int) -> NDArray[np.int64]:
-    """Return the bits of the fields (P,) that `field_reach` has looked at, with their signs."""
-    lengths = [int(each).bit_length() + (f >= weighted) for f, each in enumerate(reach)]
-    return np.asarray(lengths, dtype=np.int64)
+def field_bits(
+    reach: NDArray[np.int64], weighted: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (bits, lowest bit) of the fields (P,) that `field_reach` has looked at.
+
+    bits: from the first to the last that some rows have, and the sign.
+    """
+    signs = np.arange(reach.size) >= weighted
+    lowest = np.asarray([max(0, int(each & -each).bit_length() - 1) for each in reach], np.int64)
+    highest = np.asarray([int(each).bit_length() for each in reach], dtype=np.int64)
+    return highest - lowest + signs, lowest
 
 
 @numba.njit(cache=True, nogil=True)
@@ -64,9 +72,12 @@ def fill_fields(fields, weight, sums, first, last):  # type: ignore[no-untyped-d
 
 @numba.njit(cache=True, nogil=True)
 def packing(bits):  # type: ignore[no-untyped-def]
-    """Return (word and width of each field (fields, 2), words, rows until a field may overflow)."""
+    """Return (word and width of each field (fields, 2), words, rows until a field may overflow).
+
+    bits (fields,): of a row's value; none for a count, which is one for every row.
+    """
     fields = np.empty((bits.size, 2), np.int64)
-    words, used, inside, room = 0, 0, 0, 31
+    words, used, inside, room = 0, 0, 0, min(31, _WORD - 1 - bits.max())
     for f in range(bits.size):
         if inside == 0 or (_WORD - used - bits[f]) // (inside + 1) < _LEAST_ROOM:
             words, used, inside = words + 1, 0, 0
@@ -99,6 +110,22 @@ def put(place, rows, begin, end, label, first_class, step):  # type: ignore[no-u
     own, own_label = rows[begin:end], label.reshape(-1)
     for i in range(own.size):
         place[i] = np.uint64((own_label[np.uint64(own[i])] - first_class) * step)
+
+
+@numba.njit(cache=True, nogil=True)
+def pack_whole(  # type: ignore[no-untyped-def]
+    words, weight, sums, first, last, fields, lowest, counted
+):
+    """Write a count if asked for, the weight if any, and the sums of some rows to a word each."""
+    weighted = np.intp(weight.size > 0)
+    words[first:last] = counted
+    shift = fields[0, 1] if counted else np.int64(0)
+    for f in range(counted, fields.shape[0]):
+        factor, down = np.int64(1) << shift, lowest[f - counted]
+        shift += fields[f, 1]
+        j = f - counted - weighted
+        for row in range(first, last):
+            words[row] += ((weight[row] if j < 0 else sums[row, max(j, 0)]) >> down) * factor
 
 
 def _add_pair(typing_context: Any, cells: Any, cell: Any, first: Any, second: Any) -> Any:
@@ -145,6 +172,47 @@ def move_fields(  # type: ignore[no-untyped-def]
                     for p in range(2):
                         _add_line(hist[g].reshape(-1), n_statistics, places[f, p], c, value)
     cells[:] = 0
+
+
+@numba.njit(cache=True, nogil=True)
+def move_words(  # type: ignore[no-untyped-def]
+    flat, words, fields, lowest, first_sum, fresh
+):
+    """Write the fields of all words to the planes of cells, or add them, and clear the words.
+
+    flat: the planes of one cell after another, in the order of the fields; lowest (fields,): the
+    bit of a plane that a field begins with; first_sum: the first field that has a sign; fresh:
+    whether nothing stands in flat yet.
+    """
+    n_fields = fields.shape[0]
+    line, values = np.empty(_CELLS, np.int64), np.zeros((max(n_fields, 3), _CELLS), np.int64)
+    for first in range(0, words.size, _CELLS):
+        last = min(first + _CELLS, words.size)
+        line[: last - first] = words[first:last]
+        words[first:last] = 0
+        for f in range(n_fields):
+            _take_field(values[f], line, fields[f, 1], f >= first_sum)
+            values[f] <<= lowest[f]
+        own = flat[first * n_fields : last * n_fields]
+        if n_fields == 3:
+            _store(own, values, 3, last - first, fresh)
+        elif n_fields == 2:
+            _store(own, values, 2, last - first, fresh)
+        else:
+            _store(own, values, n_fields, last - first, fresh)
+
+
+@register_jitable(forceinline=True)
+def _store(flat: Any, values: Any, n_fields: Any, n_cells: Any, fresh: Any) -> None:
+    """Write values (fields, cells) cell by cell; with the number known, in a loop without tests."""
+    if fresh:
+        for i in range(n_cells):
+            for f in range(n_fields):
+                flat[i * n_fields + f] = values[f, i]
+    else:
+        for i in range(n_cells):
+            for f in range(n_fields):
+                flat[i * n_fields + f] += values[f, i]
 
 
 @numba.njit(cache=True, nogil=True)

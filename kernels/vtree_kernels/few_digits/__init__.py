@@ -1,0 +1,26 @@
+"""few_digits: first and second derivatives as whole numbers, once in all digits and once in few.
+
+    few = few_digits(gradient, hessian, weight, scales, turn)
+
+gradient, hessian (N,) float64; weight (N,) int64, or None where all are one; `scales`: a `Scale`
+each; turn: in [0, 1). With w the weight and s the scale of either,
+
+    whole[:, 0] = max(round(hessian × s.factor), 1) × w
+    whole[:, 1] = round(gradient × s.factor) × w
+    r           = value × s.factor / 2^s.shift, rounded, from −s.most to s.most
+    short       = r × 2^s.shift × w
+
+whole (N, 2): int32 without weights, int64 with them; the two of few digits, `sums` of the gradient
+and `mass` of the hessian, (N,) int64 each. Rounding to few digits goes up or down, to either as
+often as the value lies near it; which one follows from the value's own later digits and `turn`, so
+that equal values stay equal, whatever their rows' numbers are. `squares` is Σ r² of the gradient,
+`level` Σ r of the hessian: whole numbers, exact in any order as long as they are below 2^53.
+"""
+
+from vtree_kernels._dispatch import Kernel
+from vtree_kernels.few_digits import reference
+from vtree_kernels.few_digits.reference import Few, Scale
+
+few_digits = Kernel(reference.few_digits, cpu="vtree_kernels.few_digits.cpu")
+
+__all__ = ["Few", "Scale", "few_digits"]

@@ -1,0 +1,71 @@
+"""The definition of `few_digits`, and the rounding that its twin compiles."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels.elementary import choose
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+TO_WHOLE = 1.5 * 2.0**52  # added and taken away again, it rounds what is smaller than 2^51
+SPREAD = 1597.2360679774997  # turns between two whole numbers
+
+
+class Scale(NamedTuple):
+    """How values become whole numbers."""
+
+    factor: float  # of all digits, a power of two, maybe with a sign
+    shift: int  # digits fewer
+    most: float  # of few digits, the largest number
+
+
+class Few(NamedTuple):
+    """Derivatives of N rows as whole numbers."""
+
+    whole: NDArray[Any]  # (N, 2) hessian and gradient in all digits
+    mass: Integers  # (N,) hessian in few
+    sums: Integers  # (N,) gradient in few
+    squares: float
+    level: float
+
+
+def nearest(value: Any) -> Any:
+    """Return the nearest whole number, half to even, of what is smaller than 2^51."""
+    return (value + TO_WHOLE) - TO_WHOLE
+
+
+def short(scaled: Any, factor: Any, most: Any, turn: Any) -> Any:
+    """Return scaled × factor rounded up or down, from −most to most."""
+    few = scaled * factor
+    angle = few * SPREAD + turn
+    rounded = nearest(few + (angle - nearest(angle)))  # its own later digits, from −½ to ½
+    return choose(rounded > most, most, choose(rounded < -most, -most, rounded))
+
+
+def few_digits(
+    gradient: Floats,
+    hessian: Floats,
+    weight: Integers | None,
+    scales: tuple[Scale, Scale],
+    turn: float,
+) -> Few:
+    """Return `Few`; see the package for the contract."""
+    steep, curved = scales
+    g, h = gradient * steep.factor, hessian * curved.factor
+    w = np.asarray(1) if weight is None else weight
+    few_g = short(g, 2.0**-steep.shift, steep.most, turn)
+    few_h = short(h, 2.0**-curved.shift, curved.most, turn)
+    both = np.stack([np.maximum(nearest(h), 1.0), nearest(g)], axis=1).astype(np.int64)
+    whole = both * w[..., None]
+    return Few(
+        whole if weight is not None else whole.astype(np.int32),
+        (few_h * 2.0**curved.shift).astype(np.int64) * w,
+        (few_g * 2.0**steep.shift).astype(np.int64) * w,
+        float((few_g * few_g).sum()),
+        float(few_h.sum()),
+    )

@@ -1,0 +1,49 @@
+"""`segment_sums` in Numba: segments cut into chunks of rows, a task each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels import _threads
+from vtree_kernels.histogram.cpu import batches, chunks
+
+CHUNK = 32_768  # rows of a task
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(part, values, rows, tasks, first, last):  # type: ignore[no-untyped-def]
+    flat, width = values.reshape(-1), np.uint64(values.shape[1])
+    for t in range(first, last):
+        for p in range(np.uint64(0), width, np.uint64(2)):
+            own, other, more = np.int64(0), np.int64(0), np.uint64(p + np.uint64(1) < width)
+            for position in range(tasks[t, 1], tasks[t, 2]):
+                at = np.uint64(rows[position]) * width + p
+                own += flat[at]
+                other += flat[at + more]
+            part[t, p] = own
+            if more:
+                part[t, p + more] = other
+
+
+def segment_sums(
+    values: NDArray[Any],
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return sums (L, P); see the package for the contract."""
+    tasks = chunks(start, stop, CHUNK)
+    borders = batches(tasks, CHUNK // 4)
+    part = np.empty((len(tasks), values.shape[1]), dtype=np.int64)
+
+    def add(index: int) -> None:
+        _add(part, values, rows, tasks, borders[index], borders[index + 1])
+
+    _threads.run(add, len(borders) - 1, work=8 * int((stop - start).sum()))
+    first = np.searchsorted(tasks[:, 0], np.arange(start.size))  # of each segment's tasks
+    sums: NDArray[np.int64] = np.add.reduceat(part, first) if start.size else part
+    return sums

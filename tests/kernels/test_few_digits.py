@@ -1,0 +1,71 @@
+"""Derivatives of few digits: bits of the definition, right on the average, the same for equals."""
+
+import numpy as np
+import pytest
+
+from tests.bits import assert_same_bits
+from vtree_kernels._threads import BLOCK, threads
+from vtree_kernels.few_digits import Few, Scale, few_digits
+
+N = 2 * BLOCK + 100
+DRAW = np.random.default_rng(0)
+GRADIENT, HESSIAN = DRAW.normal(size=N), DRAW.random(N)
+SCALES = (Scale(-(2.0**28), 17, 2047.0), Scale(2.0**26, 16, 1023.0))
+
+
+def _few(weighted: bool = False, turn: float = 0.25) -> Few:
+    weight = DRAW.integers(1, 5, N) if weighted else None
+    found = few_digits.twin("cpu")(GRADIENT, HESSIAN, weight, SCALES, turn)
+    expected = few_digits.reference(GRADIENT, HESSIAN, weight, SCALES, turn)
+    for own, other in zip(found[:3], expected[:3], strict=True):
+        assert_same_bits(own, other)
+    assert found[3:] == expected[3:]
+    return Few(*found)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_twins_agree(weighted: bool, count: int) -> None:
+    with threads(count):
+        few = _few(weighted)
+    assert few.whole.dtype == (np.int64 if weighted else np.int32)
+    assert (few.sums % (1 << 17) == 0).all()
+    assert (few.mass % (1 << 16) == 0).all()
+
+
+def test_all_digits_are_rounded_to_the_nearest() -> None:
+    few = _few()
+    assert (few.whole[:, 1] == np.rint(GRADIENT * -(2.0**28))).all()
+    assert (few.whole[:, 0] == np.maximum(np.rint(HESSIAN * 2.0**26), 1.0)).all()
+
+
+def test_few_digits_are_next_to_the_value_and_right_on_the_average() -> None:
+    few = _few()
+    exact = HESSIAN * 1024.0
+    distance = few.mass / 2.0**16 - exact
+    inside = exact < 1023.0
+    assert (np.abs(distance[inside]) < 1.0).all()
+    # Of uniform numbers, rounding by chance has a standard deviation of √(1/6).
+    assert abs(distance[inside].mean()) < 4.0 * np.sqrt(1.0 / 6.0 / inside.sum())
+    assert few.level == (few.mass >> 16).sum()
+    assert few.squares == ((few.sums >> 17) ** 2).sum()
+
+
+def test_small_values_do_not_vanish_together() -> None:
+    small = HESSIAN / 1024.0  # below one of few digits, half of it on the average
+    few = few_digits(GRADIENT, small, None, SCALES, 0.0)
+    assert few.level == pytest.approx(small.sum() * 1024.0, rel=0.02)
+
+
+def test_equal_values_stay_equal_and_turns_differ() -> None:
+    twice = np.tile(GRADIENT[:1000], 2), np.tile(HESSIAN[:1000], 2)
+    few = few_digits(*twice, None, SCALES, 0.5)
+    assert (few.sums[:1000] == few.sums[1000:]).all()
+    assert (few.mass[:1000] == few.mass[1000:]).all()
+    assert (few_digits(*twice, None, SCALES, 0.0).mass != few.mass).any()
+
+
+def test_none_is_larger_than_its_most() -> None:
+    few = few_digits(np.array([-9.0, 9.0]), np.array([9.0, 0.5]), None, SCALES, 0.0)
+    assert few.sums.tolist() == [2047 << 17, -(2047 << 17)]
+    assert few.mass[0] == 1023 << 16

@@ -1,0 +1,62 @@
+"""Leaves of grown trees of boosting: which stay, which rows they hold, what these add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.ensembles.derivatives import Derivatives
+from vtree.grown import Grown
+from vtree.tree import levels
+from vtree_kernels.breadth_first import breadth_first
+from vtree_kernels.segment_sums import segment_sums
+
+Integers = NDArray[np.int64]
+
+
+def leaves_by_rows(grown: Grown) -> Integers:
+    """Return the leaves of all trees by the rows they hold, ascending."""
+    below = grown.parent >= 0
+    leaf = np.flatnonzero(grown.first_child < 0)
+    if (grown.first_child[grown.parent[below]] < 0).any():  # splits were taken back
+        reached = breadth_first(grown.first_child, grown.n_children, np.flatnonzero(~below))
+        leaf = reached[grown.first_child[reached] < 0]
+    by_rows: Integers = leaf[np.argsort(grown.start[leaf])]
+    return by_rows
+
+
+def with_all_digits(
+    grown: Grown, leaf: Integers, rows: NDArray[np.int32], derived: Derivatives
+) -> Grown:
+    """Return `grown` with the statistics of leaves, and of all above them, in all their digits."""
+    assert derived.whole is not None
+    layout, total = derived.targets.layout, grown.total.copy()
+    planes = [layout.weight, layout.first]
+    begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
+    total[leaf[:, None], planes] = segment_sums(derived.whole, rows, begin, end)
+    for nodes in reversed(_levels(grown)):
+        own = nodes[grown.first_child[nodes] >= 0]
+        first = grown.first_child[own]
+        below = total[first] + total[first + 1]
+        total[own[:, None], planes] = below[:, planes]
+    return grown._replace(total=total)
+
+
+def _levels(grown: Grown) -> list[Integers]:
+    root = np.flatnonzero(grown.parent < 0).astype(np.int32)
+    return levels(grown.first_child.astype(np.int32), grown.n_children, root)
+
+
+def pruned(grown: Grown, gamma: float) -> Grown:
+    """Return `grown` without splits that gain at most `gamma`, from the leaves up.
+
+    A weak split stays if one below it is strong (XGBoost's rule). gamma: in units of the gains.
+    """
+    if gamma <= 0.0:
+        return grown
+    first_child = grown.first_child.copy()
+    for nodes in reversed(_levels(grown)):
+        own = nodes[first_child[nodes] >= 0]
+        stumps = (first_child[first_child[own]] < 0) & (first_child[first_child[own] + 1] < 0)
+        first_child[own[stumps & (grown.gain[own] <= gamma)]] = -1
+    return grown._replace(first_child=first_child)
