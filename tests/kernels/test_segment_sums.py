@@ -23,8 +23,6 @@ def test_twins_and_definition_agree(n_rows: int, width: int, kind: Any) -> None:
     expected = [
         values[rows[a:z]].sum(axis=0, dtype=np.int64) for a, z in zip(start, stop, strict=True)
     ]
-        values[rows[a:z]].sum(axis=0, dtype=np.int64) for a, z in zip(start, stop, strict=True)
-    ]
     for count in (1, 2, 4):
         with threads(count):
             found = segment_sums.twin("cpu")(values, rows, start, stop)
