@@ -47,14 +47,14 @@ def test_few_digits_are_next_to_the_value_and_right_on_the_average() -> None:
     assert (np.abs(distance[inside]) < 1.0).all()
     # Of uniform numbers, rounding by chance has a standard deviation of √(1/6).
     assert abs(distance[inside].mean()) < 4.0 * np.sqrt(1.0 / 6.0 / inside.sum())
-    assert few.level == (few.mass >> 16).sum()
-    assert few.squares == ((few.sums >> 17) ** 2).sum()
+    assert few.curved == (few.mass >> 16).sum()
+    assert few.steep == np.abs(few.sums >> 17).sum()
 
 
 def test_small_values_do_not_vanish_together() -> None:
     small = HESSIAN / 1024.0  # below one of few digits, half of it on the average
     few = few_digits(GRADIENT, small, None, SCALES, 0.0)
-    assert few.level == pytest.approx(small.sum() * 1024.0, rel=0.02)
+    assert few.curved == pytest.approx(small.sum() * 1024.0, rel=0.02)
 
 
 def test_equal_values_stay_equal_and_turns_differ() -> None:

@@ -25,10 +25,10 @@ _BITS = (30, 26)  # gradients, second derivatives
 
 # Histograms of so many rows need fewer digits than leaves do (Shi et al. 2022, "Quantized Training
 # of Gradient Boosting Decision Trees"): with so few, both and a count are one word of a cell, which
-# takes half the time. What rounding up or down adds to the spread of a sum has to be small beside
-# the spread that is there, else all digits stay: a unit's rounding has a variance of at most 1/4.
+# takes two thirds of the time. Numbers no larger than what rounding may change them by would be
+# noise, so all digits stay where those of most rows are small beside the largest ones.
 _SHORT_BITS = (11, 10)
-_LEAST_SQUARE, _LEAST_MEAN = 16.0, 4.0  # mean square of gradients, mean of second derivatives
+_LEAST_MEAN = 4.0  # of |numbers|
 
 
 class Weights(NamedTuple):
@@ -166,6 +166,6 @@ def _few_digits(
         units.append(float(np.ldexp(1.0, step)))
         scales.append(Scale(sign / units[-1], max(0, top - step - short), float((1 << short) - 1)))
     few = few_digits(gradient, hessian, weights.whole, (scales[0], scales[1]), turn)
-    if few.squares < _LEAST_SQUARE * gradient.size or few.level < _LEAST_MEAN * gradient.size:
+    if min(few.steep, few.curved) < _LEAST_MEAN * gradient.size:
         return None
     return _Numbers(few.mass, few.sums, units[0], units[1], few.whole)

@@ -13,8 +13,8 @@ each; turn: in [0, 1). With w the weight and s the scale of either,
 whole (N, 2): int32 without weights, int64 with them; the two of few digits, `sums` of the gradient
 and `mass` of the hessian, (N,) int64 each. Rounding to few digits goes up or down, to either as
 often as the value lies near it; which one follows from the value's own later digits and `turn`, so
-that equal values stay equal, whatever their rows' numbers are. `squares` is Σ r² of the gradient,
-`level` Σ r of the hessian: whole numbers, exact in any order as long as they are below 2^53.
+that equal values stay equal, whatever their rows' numbers are. `steep` is Σ |r| of the gradient,
+`curved` that of the hessian: whole numbers, exact in any order as long as they are below 2^53.
 """
 
 from vtree_kernels._dispatch import Kernel

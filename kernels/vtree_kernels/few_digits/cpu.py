@@ -21,13 +21,12 @@ short = register_jitable(forceinline=True)(reference.short)
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _fill(  # type: ignore[no-untyped-def]
-    gradient, hessian, factors, downs, mosts, turn, whole, mass, sums, totals
+    gradient, hessian, factors, downs, mosts, turn, whole, mass, sums, sizes
 ):
     steep, curved = factors
     down_g, down_h = downs
     most_g, most_h = mosts
     up_g, up_h = 1.0 / down_g, 1.0 / down_h
-    squares, level = 0.0, 0.0
     for i in range(gradient.size):
         g, h = gradient[i] * steep, hessian[i] * curved
         few_g, few_h = short(g, down_g, most_g, turn), short(h, down_h, most_h, turn)
@@ -35,12 +34,12 @@ def _fill(  # type: ignore[no-untyped-def]
         whole[i, 1] = np.int64(nearest(g))
         mass[i] = np.int64(few_h * up_h)
         sums[i] = np.int64(few_g * up_g)
-    # Apart, for sums of floats are not worked out several at a time.
+    # Apart and of whole numbers, for these are worked out several at a time.
+    size_g, size_h = np.int64(0), np.int64(0)
     for i in range(gradient.size):
-        few_g, few_h = np.float64(sums[i]) * down_g, np.float64(mass[i]) * down_h
-        squares += few_g * few_g
-        level += few_h
-    totals[0], totals[1] = squares, level
+        size_g += abs(sums[i])
+        size_h += abs(mass[i])
+    sizes[0], sizes[1] = np.float64(size_g) * down_g, np.float64(size_h) * down_h
 
 
 def few_digits(
@@ -54,20 +53,19 @@ def few_digits(
     n_rows = gradient.size
     whole = np.empty((n_rows, 2), dtype=np.int32 if weight is None else np.int64)
     mass, sums = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    totals: list[Floats] = [np.zeros(2)]
+    sizes: list[Floats] = [np.zeros(2)]
     factors = tuple(scale.factor for scale in scales)
     downs = tuple(2.0**-scale.shift for scale in scales)
     mosts = tuple(scale.most for scale in scales)
 
     def block(rows: slice) -> None:
-        total = np.empty(2)
+        size = np.empty(2)
         own = whole[rows], mass[rows], sums[rows]
-        _fill(gradient[rows], hessian[rows], factors, downs, mosts, turn, *own, total)
-        totals.append(total)
+        _fill(gradient[rows], hessian[rows], factors, downs, mosts, turn, *own, size)
+        sizes.append(size)
         if weight is not None:
             for column in (whole[rows, 0], whole[rows, 1], mass[rows], sums[rows]):
                 column *= weight[rows]
 
     _threads.run_blocks(block, n_rows, each=10)
-    squares, level = np.sum(totals, axis=0).tolist()
-    return Few(whole, mass, sums, squares, level)
+    return Few(whole, mass, sums, *np.sum(sizes, axis=0).tolist())

@@ -30,8 +30,8 @@ class Few(NamedTuple):
     whole: NDArray[Any]  # (N, 2) hessian and gradient in all digits
     mass: Integers  # (N,) hessian in few
     sums: Integers  # (N,) gradient in few
-    squares: float
-    level: float
+    steep: float  # how large these are together
+    curved: float
 
 
 def nearest(value: Any) -> Any:
@@ -66,6 +66,6 @@ def few_digits(
         whole if weight is not None else whole.astype(np.int32),
         (few_h * 2.0**curved.shift).astype(np.int64) * w,
         (few_g * 2.0**steep.shift).astype(np.int64) * w,
-        float((few_g * few_g).sum()),
-        float(few_h.sum()),
+        float(abs(few_g).sum()),
+        float(abs(few_h).sum()),
     )
