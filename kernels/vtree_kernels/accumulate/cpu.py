@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.traverse.cpu import BLOCK, descend, prepared
+from vtree_kernels.traverse.cpu import descend, prepared
 
 
 @numba.njit(cache=True, nogil=True)
-def _add(total, values, root, nodes, value, column):  # type: ignore[no-untyped-def]
-    leaf = descend(values, root, nodes)
+def _add(total, leaf, value, column):  # type: ignore[no-untyped-def]
     n_values = value.shape[1]
-    for t in range(root.size):
+    for t in range(column.size):
         first, own = column[t], leaf[t]
         if n_values == 1:
             for i in range(own.size):
@@ -44,11 +43,13 @@ def accumulate(
     """Return total (N, n_columns); see the package for the contract."""
     total = np.zeros((values.shape[0], n_columns))
     plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
-    nodes = prepared(values, root, *plain)
+    forest = prepared(values, root, *plain)
 
     def block(index: int) -> None:
-        rows = slice(index * BLOCK, (index + 1) * BLOCK)
-        _add(total[rows], np.ascontiguousarray(values[rows]), root, nodes, value, column)
+        rows = slice(index * forest.block, (index + 1) * forest.block)
+        for trees, leaf in descend(np.ascontiguousarray(values[rows]), forest):
+            _add(total[rows], leaf, value, column[trees])
 
-    _threads.run(block, -(-values.shape[0] // BLOCK), work=values.shape[0] * root.size * 16)
+    work = values.shape[0] * root.size * 16
+    _threads.run(block, -(-values.shape[0] // forest.block), work=work)
     return total

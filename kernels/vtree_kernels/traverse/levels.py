@@ -16,12 +16,9 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def count_levels(  # type: ignore[no-untyped-def]
-    root, feature, kind, first_child, missing_child, column, next, cut
+    root, feature, kind, threshold, first_child, missing_child
 ):
-    """Return how many levels a tree has if it is symmetric, −1 if not.
-
-    column, next, cut (M,) as `traverse.cpu` makes them.
-    """
+    """Return how many levels a tree has if it is symmetric, −1 if not."""
     levels, leftmost = 0, np.int64(root)
     while feature[leftmost] >= 0 and first_child[leftmost] >= 0:
         leftmost, levels = np.int64(first_child[leftmost]), levels + 1
@@ -32,8 +29,9 @@ def count_levels(  # type: ignore[no-untyped-def]
         first = root + (np.int64(1) << level) - 1
         for node in range(first, first + (np.int64(1) << level)):
             question = feature[node] >= 0 and kind[node] == 0 and missing_child[node] >= 0
-            alike = column[node] == column[first] and cut[node] == cut[first]
-            if not question or not alike or next[node] != 2 * node - root + 1:
+            alike = feature[node] == feature[first] and threshold[node] == threshold[first]
+            alike = alike and missing_child[node] == missing_child[first]
+            if not question or not alike or first_child[node] != 2 * node - root + 1:
                 return -1
     for node in range(root + inner, root + 2 * inner + 1):
         if feature[node] >= 0:
@@ -42,13 +40,15 @@ def count_levels(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def leaves_by_level(out, columns, root, levels, column, cut):  # type: ignore[no-untyped-def]
+def leaves_by_level(  # type: ignore[no-untyped-def]
+    out, columns, root, levels, feature, threshold, missing_child
+):
     """Write the leaf of each row of a block in one tree: out (rows,), columns (F, rows)."""
     out[:] = 0
     for level in range(levels):
         node = root + (np.int64(1) << level) - 1
-        x, limit = columns[column[node] >> 1], cut[node]
-        if column[node] & 1:  # missing values, which compare with nothing, go right
+        x, limit = columns[feature[node]], threshold[node]
+        if missing_child[node] > 0:  # missing values, which compare with nothing, go right
             for i in range(out.size):
                 out[i] = 2 * out[i] + np.int32(1) - np.int32(np.float64(x[i]) <= limit)
         else:

@@ -1,0 +1,147 @@
+"""Rows that go down a tree together, in Numba.
+
+A row's way down is a chain of loads, each waiting for the one before. Eight rows go at a time, so
+that eight chains are under way. All of a block's rows take some steps, then those that have come to
+rest leave the list, until none is left:
+
+    rows of the list   0 1 2 3 4 5 6 7 8 9   as many steps as a full tree of that many nodes has
+                       0 . 2 3 . . 6 . 8 .   some more
+                       . . 2 . . . . . 8 .   …
+
+None of it is a branch that the processor guesses wrong: a leaf is its own child, so that steps too
+many change nothing, and a row that leaves is overwritten by the next one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+from vtree_kernels._naming import named_after
+
+TOGETHER = 8  # rows that go down a tree together
+ROWS = 512  # of which a list is made
+_STEPS = 4  # before the list is looked through again
+
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+def by_number(nodes: Any, values: Any, row: Any, node: Any) -> Any:
+    """Return where a row whose numbers begin at values[row], none missing, goes from a node."""
+    link = np.uint64(nodes.link[_TWO * node + _ONE])
+    column = link & ((_ONE << nodes.column_bits) - _ONE)
+    right = values[row + column] > nodes.cut[_TWO * node]
+    return node + (link >> (nodes.column_bits + _ONE)) + np.uint64(right)
+
+
+def by_missing(nodes: Any, values: Any, row: Any, node: Any) -> Any:
+    """Return the same of rows with missing values, which go left or right."""
+    link = np.uint64(nodes.link[_TWO * node + _ONE])
+    column = link & ((_ONE << nodes.column_bits) - _ONE)
+    x = values[row + column]
+    right = np.uint64(x > nodes.cut[_TWO * node]) | (np.uint64(x != x) & link >> nodes.column_bits)
+    return node + (link >> (nodes.column_bits + _ONE)) + (right & _ONE)
+
+
+def by_map(nodes: Any, values: Any, row: Any, node: Any) -> Any:
+    """Return the same at nodes of any kind, where missing values may stay."""
+    link = np.uint64(nodes.link[_TWO * node + _ONE])
+    x = values[row + (link & ((_ONE << nodes.column_bits) - _ONE))]
+    missing = x != x
+    mapped = (nodes.kind[node] > 0) & (not missing)
+    level = np.int64(x if mapped else x.dtype.type(0))
+    place = np.uint64(mapped) * np.uint64(nodes.map_offset[node] + level + 1)
+    branch, absent = np.int64(nodes.branch_map[place]), np.int64(nodes.missing_child[node])
+    child = branch if mapped else np.int64(x > nodes.cut[_TWO * node])
+    child = absent if missing else child
+    distance = np.int64(link >> (nodes.column_bits + _ONE))
+    return node + np.uint64(distance + child if child >= 0 else 0)
+
+
+def is_leaf(nodes: Any, values: Any, row: Any, node: Any) -> Any:
+    """Tell whether a row stays at a node, where all go left or right."""
+    return np.uint64(nodes.link[_TWO * node + _ONE]) >> (nodes.column_bits + _ONE) == 0
+
+
+def stays(nodes: Any, values: Any, row: Any, node: Any) -> Any:
+    """Tell whether a row stays at a node of any kind."""
+    return by_map(nodes, values, row, node) == node
+
+
+_ENDS = {by_number: is_leaf, by_missing: is_leaf, by_map: stays}
+
+
+@functools.cache
+def descent(step: Callable[..., Any]) -> Any:
+    """Compile leaf (T, rows) int32 ← (values C-contiguous, root, first steps (T,), nodes).
+
+    Trees with −1 first steps are left out.
+    """
+    ends = _ENDS[step]
+    for each in (step, by_map, ends):
+        register_jitable(forceinline=True)(each)
+
+    @numba.njit(cache=True, nogil=True)
+    @named_after(step, ends)
+    def stretch(node, row, values, nodes, steps):  # type: ignore[no-untyped-def]
+        """Let all rows of a list take some steps."""
+        whole = node.size // TOGETHER * TOGETHER
+        for i in range(0, whole, TOGETHER):
+            r0, r1, r2, r3 = row[i], row[i + 1], row[i + 2], row[i + 3]
+            r4, r5, r6, r7 = row[i + 4], row[i + 5], row[i + 6], row[i + 7]
+            n0, n1, n2, n3 = node[i], node[i + 1], node[i + 2], node[i + 3]
+            n4, n5, n6, n7 = node[i + 4], node[i + 5], node[i + 6], node[i + 7]
+            for _ in range(steps):
+                n0 = step(nodes, values, r0, n0)
+                n1 = step(nodes, values, r1, n1)
+                n2 = step(nodes, values, r2, n2)
+                n3 = step(nodes, values, r3, n3)
+                n4 = step(nodes, values, r4, n4)
+                n5 = step(nodes, values, r5, n5)
+                n6 = step(nodes, values, r6, n6)
+                n7 = step(nodes, values, r7, n7)
+            node[i], node[i + 1], node[i + 2], node[i + 3] = n0, n1, n2, n3
+            node[i + 4], node[i + 5], node[i + 6], node[i + 7] = n4, n5, n6, n7
+        for i in range(whole, node.size):
+            for _ in range(steps):
+                node[i] = step(nodes, values, row[i], node[i])
+
+    @numba.njit(cache=True, nogil=True)
+    @named_after(step, ends)
+    def down(leaf, values, width, root, first, nodes, lists):  # type: ignore[no-untyped-def]
+        """Send few rows down one tree: leaf (rows,)."""
+        node, row, number = lists
+        for i in range(leaf.size):
+            node[i], row[i], number[i] = root, i * width, i
+        count, steps = leaf.size, first
+        while count > 0:
+            stretch(node[:count], row[:count], values, nodes, steps)
+            left, steps = 0, _STEPS
+            for i in range(count):
+                at = node[i]
+                leaf[number[i]] = at
+                moves = not ends(nodes, values, row[i], at)
+                node[left], row[left], number[left] = at, row[i], number[i]
+                left += moves
+            count = left
+
+    @numba.njit(cache=True, nogil=True)
+    @named_after(step, ends)
+    def all_down(leaf, values, root, first, nodes):  # type: ignore[no-untyped-def]
+        node, row = np.empty(ROWS, np.uint64), np.empty(ROWS, np.uint64)
+        lists = (node, row, np.empty(ROWS, np.uint64))
+        n_rows, width = values.shape
+        for tree in range(root.size):
+            if first[tree] < 0:
+                continue
+            for begin in range(0, n_rows, ROWS):
+                own = values[begin : begin + ROWS].reshape(-1)
+                out = leaf[tree, begin : begin + ROWS]
+                down(out, own, width, root[tree], first[tree], nodes, lists)
+
+    return all_down
