@@ -247,9 +247,22 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
 
     def _shares(self, X: Any) -> list[NDArray[np.float64]]:
         leaf = self._leaves(X)
+        return self._split(self.grown_.value[leaf])
+
+    def _split(self, value: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the shares of each output's classes in values of nodes."""
         counts = self._class_counts()
-        whole = np.reshape(self.grown_.value[leaf], (-1, counts.size, int(counts.max())))
+        whole = np.reshape(value, (-1, counts.size, int(counts.max())))
         return [whole[:, output, :count] for output, count in enumerate(counts.tolist())]
+
+    def _labels(self, value: NDArray[np.float64]) -> NDArray[Any]:
+        shares = self._split(value)
+        if not isinstance(self.classes_, list):
+            return self.classes_[cheapest_class(shares[0], self.costs_)]
+        chosen = [
+            own[np.argmax(share, axis=1)] for own, share in zip(self.classes_, shares, strict=True)
+        ]
+        return np.stack(chosen, axis=1)
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the share of each class in the row's leaf, (N, K); a list for several outputs."""
@@ -267,13 +280,11 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
 
         With `costs`, the one whose expected cost is least.
         """
-        shares = self._shares(X)
-        if not isinstance(self.classes_, list):
-            return answer(self.classes_[cheapest_class(shares[0], self.costs_)], X)
-        chosen = [
-            own[np.argmax(share, axis=1)] for own, share in zip(self.classes_, shares, strict=True)
-        ]
-        return answer(np.stack(chosen, axis=1), X)
+        leaf = self._leaves(X)
+        value = self.grown_.value
+        if leaf.size < value.shape[0]:
+            return answer(self._labels(value[leaf]), X)
+        return answer(self._labels(value)[leaf], X)
 
     def __sklearn_tags__(self) -> Any:  # noqa: D105
         tags = super().__sklearn_tags__()

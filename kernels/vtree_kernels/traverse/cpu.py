@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.traverse.levels import count_levels, leaves_by_level
-from vtree_kernels.traverse.packing import Packed, pack
+from vtree_kernels.traverse.packing import Mapped, Packed, pack
 from vtree_kernels.traverse.together import TOGETHER, by_map, by_missing, by_number, descent
 
 LEAST, MOST = 512, 8192  # rows of a block
 _NODES_A_ROW = 4  # of a tree, in a block
 _LEAVES = 1 << 16  # found at a time, of a block's rows in some trees
-_STEPS_A_COLUMN = 4
+_COLUMNS_A_STEP = 4  # that are read in the time of a step
 _PAYS = 16  # nodes that are packed in the time that a row walks down a tree alone
 
 Plain = tuple[NDArray[Any], ...]
@@ -35,7 +35,6 @@ class Forest(NamedTuple):
     root: NDArray[np.int32]
     plain: Plain  # the node arrays
     packed: Packed | None  # None where few rows walk
-    maps: bool  # whether there are any
     stays: bool  # whether missing values stay at some nodes
     first: NDArray[np.int64]  # (T,) steps that most rows take
     levels: NDArray[np.int64]  # (T,) of symmetric trees, −1 of others
@@ -82,7 +81,7 @@ def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]
     levels = np.full(root.size, -1)
     packed, stays = None, False
     if n_rows >= TOGETHER and n_rows * root.size * _PAYS >= size:
-        packed, stays = pack(values, *plain)
+        packed, stays = pack(values, plain[0], *plain[2:5])
         _find_symmetric(levels, root, *plain[:5])
         # Columns have to be laid side by side for it: not for few questions to a wide table.
         if levels[levels > 0].sum() < values.shape[1]:
@@ -90,7 +89,7 @@ def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]
     rows = max(LEAST, min(MOST, size // max(1, root.size) // _NODES_A_ROW))
     share = -(-n_rows // (2 * _threads.allowed()))
     block = max(LEAST, min(rows, share))
-    return Forest(root, plain, packed, plain[6].size > 0, stays, first, levels, block)
+    return Forest(root, plain, packed, stays, first, levels, block)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -113,21 +112,26 @@ def _ask_levels(  # type: ignore[no-untyped-def]
             leaves_by_level(leaf[t], columns, node, levels[t], *nodes)
 
 
-def _step(values: NDArray[Any], forest: Forest) -> Any:
-    """Return the least that a step of a block's rows has to look at."""
-    if forest.maps:
-        return by_map
+def _step(values: NDArray[Any], packed: Packed, forest: Forest) -> tuple[Any, Any]:
+    """Return (the least step that takes a block's rows down, the nodes as it reads them)."""
+    maps = forest.plain[6].size > 0
     # Looking for missing values reads all columns: not of a wide table for few steps.
-    if values.shape[1] <= _STEPS_A_COLUMN * forest.first.sum() and not _some_missing(values):
-        return by_number
-    return by_map if forest.stays else by_missing
+    near = values.shape[1] <= _COLUMNS_A_STEP * forest.first.sum()
+    known = not maps and near and not _some_missing(values)
+    if known or not (maps or forest.stays):
+        return by_number if known else by_missing, packed
+    _, kind, _, _, missing_child, map_offset, branch_map = forest.plain
+    branch_map = branch_map if maps else np.zeros(1, branch_map.dtype)
+    return by_map, Mapped(*packed, kind, missing_child, map_offset, branch_map)
 
 
 def descend(values: NDArray[Any], forest: Forest) -> Iterator[tuple[slice, NDArray[np.int32]]]:
     """Yield (some trees, where the rows of a block, C-contiguous, rest in them (trees, rows))."""
     n_rows, n_trees = values.shape[0], forest.root.size
     feature, _, threshold, _, missing_child, _, _ = forest.plain
-    step = None if forest.packed is None else _step(values, forest)
+    step, nodes = None, None
+    if forest.packed is not None:
+        step, nodes = _step(values, forest.packed, forest)
     each = max(1, _LEAVES // max(1, n_rows))
     for begin in range(0, n_trees, each):
         trees = slice(begin, min(begin + each, n_trees))
@@ -139,7 +143,7 @@ def descend(values: NDArray[Any], forest: Forest) -> Iterator[tuple[slice, NDArr
             continue
         if (levels > 0).any():
             _ask_levels(leaf, values, root, levels, feature, threshold, missing_child)
-        descent(step)(leaf, values, root, np.where(levels > 0, -1, first), forest.packed)
+        descent(step)(leaf, values, root, np.where(levels > 0, -1, first), nodes)
         yield trees, leaf
 
 

@@ -24,11 +24,19 @@ _BLOCK = 1 << 16  # nodes
 
 
 class Packed(NamedTuple):
-    """Nodes of all trees, and the fields of trees that branch by maps or keep missing values."""
+    """Nodes of all trees, packed."""
 
     cut: NDArray[Any]  # (2M,) float32 or float64; the node's at 2m
     link: NDArray[Any]  # (2M,) the same bytes, uint32 or uint64; the node's at 2m + 1
     column_bits: np.uint64  # of `link`, the lowest; above them missing, then the distance
+
+
+class Mapped(NamedTuple):
+    """The same of trees that branch by maps too, or where missing values stay."""
+
+    cut: NDArray[Any]
+    link: NDArray[Any]
+    column_bits: np.uint64
     kind: NDArray[np.int8]  # (M,)
     missing_child: NDArray[np.int32]
     map_offset: NDArray[np.int64]
@@ -68,12 +76,9 @@ def _pack(  # type: ignore[no-untyped-def]
 def pack(
     values: NDArray[Any],
     feature: NDArray[np.int32],
-    kind: NDArray[np.int8],
     threshold: NDArray[np.float64],
     first_child: NDArray[np.int32],
     missing_child: NDArray[np.int32],
-    map_offset: NDArray[np.int64],
-    branch_map: NDArray[Any],
 ) -> tuple[Packed, bool]:
     """Return (the nodes for tables like `values`, whether missing values stay at some)."""
     size, width = feature.size, values.shape[1]
@@ -90,7 +95,4 @@ def pack(
         stays[index] = _pack(cut, link, column_bits, begin, end, *own)
 
     _threads.run(block, stays.size, work=size)
-    if not branch_map.size:
-        branch_map = np.zeros(1, branch_map.dtype)
-    maps = (kind, missing_child, map_offset, branch_map)
-    return Packed(cut, link, np.uint64(column_bits), *maps), bool(stays.any())
+    return Packed(cut, link, np.uint64(column_bits)), bool(stays.any())

@@ -54,7 +54,7 @@ def by_map(nodes: Any, values: Any, row: Any, node: Any) -> Any:
     x = values[row + (link & ((_ONE << nodes.column_bits) - _ONE))]
     missing = x != x
     mapped = (nodes.kind[node] > 0) & (not missing)
-    level = np.int64(x if mapped else x.dtype.type(0))
+    level = np.int64(x if mapped else 0.0)
     place = np.uint64(mapped) * np.uint64(nodes.map_offset[node] + level + 1)
     branch, absent = np.int64(nodes.branch_map[place]), np.int64(nodes.missing_child[node])
     child = branch if mapped else np.int64(x > nodes.cut[_TWO * node])
