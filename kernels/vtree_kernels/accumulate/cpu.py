@@ -12,18 +12,76 @@ from vtree_kernels import _threads
 from vtree_kernels.traverse.cpu import descend, prepared
 
 
+_MOST = 256  # different answers that are told by a byte a leaf
+_SLOTS = 4 * _MOST
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_FAR = 4096  # nodes of a tree whose answers do not lie near, while a byte each does
+
+
 @numba.njit(cache=True, nogil=True)
-def _add(total, leaf, value, column):  # type: ignore[no-untyped-def]
+def _distinct(kind, first, feature, value):  # type: ignore[no-untyped-def]
+    """Fill kind (M,), the number of a leaf's answer; first (256,), a leaf of each kind.
+
+    Return how many kinds there are, −1 if more. Answers are alike if their bits are.
+    """
+    n_nodes, n_values = value.shape
+    bits = value.view(np.uint64)
+    slots = np.full(_SLOTS, -1, np.int64)
+    count = 0
+    for node in range(n_nodes):
+        if feature[node] >= 0:
+            continue
+        mixed = np.uint64(0)
+        for v in range(n_values):
+            mixed = (mixed ^ bits[node, v]) * _MIX
+        slot = np.int64(mixed >> np.uint64(54))
+        while slots[slot] >= 0:
+            same, other = True, first[slots[slot]]
+            for v in range(n_values):
+                same &= bits[node, v] == bits[other, v]
+            if same:
+                break
+            slot = (slot + 1) % _SLOTS
+        if slots[slot] < 0:
+            if count == _MOST:
+                return -1
+            first[count], slots[slot] = node, count
+            count += 1
+        kind[node] = slots[slot]
+    return count
+
+
+def _near(
+    value: NDArray[np.float64], feature: NDArray[np.int32], trees: int, rows: int
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return (each leaf's kind of answer (M,), the kinds (≤ 256, V)) if leaves have so few.
+
+    Fully grown classifiers are sure of a class nearly everywhere. Otherwise no kinds, and value.
+    """
+    none = np.empty(0, np.uint8)
+    if feature.size < trees * _FAR or rows * trees < feature.size:
+        return none, value
+    value = np.ascontiguousarray(value)
+    kind, first = np.empty(feature.size, np.uint8), np.empty(_MOST, np.int64)
+    count = _distinct(kind, first, feature, value)
+    return (none, value) if count < 0 else (kind, value[first[:count]])
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(total, leaf, kind, value, column):  # type: ignore[no-untyped-def]
     n_values = value.shape[1]
     for t in range(column.size):
         first, own = column[t], leaf[t]
-        if n_values == 1:
+        if n_values == 1 and kind.size == 0:
             for i in range(own.size):
                 total[i, first] += value[np.uint64(own[i]), 0]
             continue
         for i in range(own.size):
+            place = np.uint64(own[i])
+            if kind.size > 0:
+                place = np.uint64(kind[place])
             for v in range(n_values):
-                total[i, first + v] += value[np.uint64(own[i]), v]
+                total[i, first + v] += value[place, v]
 
 
 def accumulate(
@@ -44,11 +102,12 @@ def accumulate(
     total = np.zeros((values.shape[0], n_columns))
     plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
     forest = prepared(values, root, *plain)
+    kind_of_leaf, answers = _near(value, feature, root.size, values.shape[0])
 
     def block(index: int) -> None:
         rows = slice(index * forest.block, (index + 1) * forest.block)
         for trees, leaf in descend(np.ascontiguousarray(values[rows]), forest):
-            _add(total[rows], leaf, value, column[trees])
+            _add(total[rows], leaf, kind_of_leaf, answers, column[trees])
 
     work = values.shape[0] * root.size * 16
     _threads.run(block, -(-values.shape[0] // forest.block), work=work)

@@ -24,7 +24,10 @@ LEAST, MOST = 512, 8192  # rows of a block
 _NODES_A_ROW = 4  # of a tree, in a block
 _LEAVES = 1 << 16  # found at a time, of a block's rows in some trees
 _COLUMNS_A_STEP = 4  # that are read in the time of a step
-_PAYS = 16  # nodes that are packed in the time that a row walks down a tree alone
+# Nodes that are packed in the time that a row walks down a tree alone: of nodes in the L2 cache,
+# and of more.
+_NEAR = 1 << 15
+_PAYS, _PAYS_AFAR = 12, 48
 
 Plain = tuple[NDArray[Any], ...]
 
@@ -80,7 +83,8 @@ def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]
     first = np.log2((np.where(sizes > 0, sizes, size) + 1) / 2).astype(np.int64)
     levels = np.full(root.size, -1)
     packed, stays = None, False
-    if n_rows >= TOGETHER and n_rows * root.size * _PAYS >= size:
+    pays = n_rows * root.size * (_PAYS if size <= _NEAR else _PAYS_AFAR) >= size
+    if n_rows >= TOGETHER and pays:
         packed, stays = pack(values, plain[0], *plain[2:5])
         _find_symmetric(levels, root, *plain[:5])
         # Columns have to be laid side by side for it: not for few questions to a wide table.
