@@ -242,18 +242,24 @@ class Gathering:
 
 def one_tree(tree: Tree, number: int) -> Tree:
     """Return tree `number` alone, of trees whose nodes stand together, as after `canonical`."""
-    return _some_trees(tree, number, number + 1)
+    return some_trees(tree, number, number + 1)
 
 
 def first_trees(tree: Tree, count: int) -> Tree:
     """Return the first trees of several whose nodes stand tree after tree."""
-    return tree if count >= tree.root.size else _some_trees(tree, 0, count)
+    return tree if count >= tree.root.size else some_trees(tree, 0, count)
 
 
-def _some_trees(tree: Tree, first: int, last: int) -> Tree:
+def some_trees(tree: Tree, first: int, last: int) -> Tree:
+    """Return trees first … last − 1 of several whose nodes stand tree after tree."""
     ends = np.append(tree.root, tree.feature.size)
     begin, end = int(ends[first]), int(ends[last])
     own = {name: array[begin:end] for name, array in tree._asdict().items()}
+    below = own["first_child"]
+    own["first_child"] = np.where(below >= 0, below - begin, -1).astype(np.int32)
+    own["root"] = (tree.root[first:last] - begin).astype(np.int32)
+    if not tree.branch_map.size:
+        return Tree(**own)
     offset = own["map_offset"]
     # Maps lie back to back in the order of their nodes.
     unmapped = tree.branch_map.size
@@ -262,9 +268,6 @@ def _some_trees(tree: Tree, first: int, last: int) -> Tree:
         for later in (tree.map_offset[begin:], tree.map_offset[end:])
     )
     own["map_offset"] = np.where(offset >= 0, offset - from_map, -1)
-    below = own["first_child"]
-    own["first_child"] = np.where(below >= 0, below - begin, -1).astype(np.int32)
-    own["root"] = (tree.root[first:last] - begin).astype(np.int32)
     own["branch_map"] = tree.branch_map[from_map:to_map]
     return Tree(**own)
 

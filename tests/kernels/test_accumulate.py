@@ -12,6 +12,7 @@ from vtree.predict import leaves
 from vtree.tree import Tree
 from vtree_kernels._threads import threads
 from vtree_kernels.accumulate import accumulate
+from vtree_kernels.accumulate import cpu as accumulate_cpu
 from vtree_kernels.accumulate import cuda as accumulate_cuda
 
 
@@ -56,6 +57,22 @@ def test_twins_and_definition_agree(name: str, n_rows: int, xp: Namespace) -> No
     for count in (1, 4):
         with threads(count):
             assert_same_bits(accumulate.twin("cpu")(X, *nodes), expected)
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 200, 400])
+def test_few_kinds_of_answers_are_added_alike(kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accumulate_cpu, "_FAR", 1)
+    draw = np.random.default_rng(kinds)
+    X, tree = _forest(5)
+    some = np.concatenate([draw.normal(size=(kinds, 2)), [[0.0, 1.0], [-0.0, 1.0]]])
+    value = some[draw.integers(0, len(some), tree.feature.size)]
+    value[tree.feature >= 0] = draw.normal(size=(int((tree.feature >= 0).sum()), 2))
+    found, answers = accumulate_cpu.kinds_of_answers(value, tree.feature, 5, 700)
+    distinct = np.unique(value[tree.feature < 0].view(np.uint64), axis=0)
+    assert len(answers) == (len(distinct) if len(distinct) <= 256 else len(value))
+    assert found.size == (len(value) if len(distinct) <= 256 else 0)
+    arguments = (*_arguments(tree), value, np.zeros(5, dtype=np.int64), 2)
+    assert_same_bits(accumulate.twin("cpu")(X, *arguments), accumulate.reference(X, *arguments))
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 300, 1 << 24])

@@ -122,6 +122,53 @@ def test_rows_that_go_down_together_end_where_they_would_alone(
     assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, nodes))
 
 
+def test_float32_values_are_compared_as_float64_would_be() -> None:
+    draw = np.random.default_rng(0)
+    nodes = list(_thresholds_only(1, 30))
+    some = np.concatenate([draw.normal(size=10), [0.0, 1e-45, 3e38]]).astype(np.float32)
+    around = [np.nextafter(some, np.float32(limit)) for limit in (-np.inf, np.inf)]
+    wide = np.concatenate([some, *around]).astype(np.float64)
+    between = np.concatenate([wide, np.nextafter(wide, -np.inf), np.nextafter(wide, np.inf)])
+    nodes[3] = draw.choice([*between, 1e300, -1e300, np.inf, -np.inf, 1e-300, -1e-300], 61)
+    values = draw.choice([*some, *around[0], *around[1], np.inf, -np.inf], (600, 3))
+    values = values.astype(np.float32)
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, tuple(nodes)))
+
+
+@pytest.mark.parametrize("missing", ["nowhere", "late", "stay"])
+def test_each_block_is_asked_as_little_as_it_needs(missing: str) -> None:
+    draw = np.random.default_rng(2)
+    nodes, values = list(_thresholds_only(5, 40)), draw.normal(size=(1500, 3))
+    if missing != "nowhere":
+        values[1100:][draw.random((400, 3)) < 0.3] = np.nan
+    if missing == "stay":
+        nodes[5] = np.where(draw.random(nodes[5].size) < 0.3, -1, nodes[5]).astype(np.int32)
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, tuple(nodes)))
+
+
+@pytest.mark.parametrize("width", [3, 300_000])
+def test_large_trees_and_wide_tables(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(width)
+    monkeypatch.setattr(cpu, "_PAYS_AFAR", 1 << 20)
+    nodes = list(_thresholds_only(2, 9000))
+    nodes[1] = np.where(nodes[1] >= 0, draw.integers(0, width, nodes[1].size), -1).astype(np.int32)
+    values = draw.normal(size=(3000 if width == 3 else 9, width)).astype(np.float32)
+    with threads(1):
+        forest = cpu.prepared(values, *nodes)
+    assert forest.packed is not None
+    assert forest.packed.link.dtype == (np.uint32 if width == 3 else np.uint64)
+    assert forest.block == (1500 if width == 3 else cpu.LEAST)
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), traverse.reference(values, *nodes))
+
+
+def test_some_trees_of_a_forest_in_any_order() -> None:
+    root, *nodes = _thresholds_only(6, 20)
+    values = _values(600)
+    whole = traverse.twin("cpu")(values, root, *nodes)
+    for chosen in ([5, 0, 3], [2], [4, 4]):
+        assert_same_bits(traverse.twin("cpu")(values, root[chosen], *nodes), whole[:, chosen])
+
+
 def _symmetric(n_trees: int, n_levels: int) -> list[NDArray[Any]]:
     """Draw trees with one question a level, to numbers or level numbers."""
     draw = np.random.default_rng(n_levels)

@@ -39,7 +39,7 @@ from vtree.losses.own import own_terms
 from vtree.predict import leaves
 from vtree.tables import Schema
 from vtree.targets import quantise_weights
-from vtree.tree import Tree, depth, joined
+from vtree.tree import Tree, depth, joined, some_trees
 from vtree_kernels import keep_freed, threads
 
 Floats = NDArray[np.float64]
@@ -347,7 +347,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             values = self._encode(X)
         sums = np.zeros((values.shape[0], n_raw))
         for first in range(0, self.grown_.root.size, n_trees):
-            one = self.grown_._replace(root=self.grown_.root[first : first + n_trees])
+            one = some_trees(self.grown_, first, first + n_trees)
             with threads(thread_count(self.n_jobs)), working(self.device, X):
                 sums = sums + round_totals(one, values, n_raw)
             yield self.start_ + sums

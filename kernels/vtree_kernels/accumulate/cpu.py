@@ -11,39 +11,44 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels.traverse.cpu import descend, prepared
 
-
 _MOST = 256  # different answers that are told by a byte a leaf
-_SLOTS = 4 * _MOST
+_SLOT_BITS = 10
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FAR = 4096  # nodes of a tree whose answers do not lie near, while a byte each does
 
 
 @numba.njit(cache=True, nogil=True)
-def _distinct(kind, first, feature, value):  # type: ignore[no-untyped-def]
+def _slot_of(bits, node, first, slots):  # type: ignore[no-untyped-def]
+    """Return where the kind of a leaf's answer stands among hashed ones, or has its free place."""
+    n_values = bits.shape[1]
+    mixed = np.uint64(0)
+    for v in range(n_values):
+        mixed = (mixed ^ bits[node, v]) * _MIX
+    slot = np.int64(mixed >> np.uint64(64 - _SLOT_BITS))
+    while slots[slot] >= 0:
+        unlike, other = np.uint64(0), first[slots[slot]]
+        for v in range(n_values):
+            unlike |= bits[node, v] ^ bits[other, v]
+        if unlike == 0:
+            break
+        slot = (slot + 1) % slots.size
+    return slot
+
+
+@numba.njit(cache=True, nogil=True)
+def _distinct(kind, first, feature, bits):  # type: ignore[no-untyped-def]
     """Fill kind (M,), the number of a leaf's answer; first (256,), a leaf of each kind.
 
     Return how many kinds there are, −1 if more. Answers are alike if their bits are.
     """
-    n_nodes, n_values = value.shape
-    bits = value.view(np.uint64)
-    slots = np.full(_SLOTS, -1, np.int64)
+    slots = np.full(1 << _SLOT_BITS, -1, np.int64)
     count = 0
-    for node in range(n_nodes):
+    for node in range(feature.size):
         if feature[node] >= 0:
             continue
-        mixed = np.uint64(0)
-        for v in range(n_values):
-            mixed = (mixed ^ bits[node, v]) * _MIX
-        slot = np.int64(mixed >> np.uint64(54))
-        while slots[slot] >= 0:
-            same, other = True, first[slots[slot]]
-            for v in range(n_values):
-                same &= bits[node, v] == bits[other, v]
-            if same:
-                break
-            slot = (slot + 1) % _SLOTS
+        slot = _slot_of(bits, node, first, slots)
         if slots[slot] < 0:
-            if count == _MOST:
+            if count == first.size:
                 return -1
             first[count], slots[slot] = node, count
             count += 1
@@ -51,7 +56,7 @@ def _distinct(kind, first, feature, value):  # type: ignore[no-untyped-def]
     return count
 
 
-def _near(
+def kinds_of_answers(
     value: NDArray[np.float64], feature: NDArray[np.int32], trees: int, rows: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """Return (each leaf's kind of answer (M,), the kinds (≤ 256, V)) if leaves have so few.
@@ -61,9 +66,9 @@ def _near(
     none = np.empty(0, np.uint8)
     if feature.size < trees * _FAR or rows * trees < feature.size:
         return none, value
-    value = np.ascontiguousarray(value)
+    bits = np.ascontiguousarray(value).view(np.uint64)
     kind, first = np.empty(feature.size, np.uint8), np.empty(_MOST, np.int64)
-    count = _distinct(kind, first, feature, value)
+    count = _distinct(kind, first, feature, bits)
     return (none, value) if count < 0 else (kind, value[first[:count]])
 
 
@@ -102,7 +107,7 @@ def accumulate(
     total = np.zeros((values.shape[0], n_columns))
     plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
     forest = prepared(values, root, *plain)
-    kind_of_leaf, answers = _near(value, feature, root.size, values.shape[0])
+    kind_of_leaf, answers = kinds_of_answers(value, feature, root.size, values.shape[0])
 
     def block(index: int) -> None:
         rows = slice(index * forest.block, (index + 1) * forest.block)

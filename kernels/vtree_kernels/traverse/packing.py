@@ -63,7 +63,8 @@ def _pack(  # type: ignore[no-untyped-def]
             cut[2 * node], link[2 * node + 1] = np.inf, 0
             continue
         missing = np.int64(missing_child[node])
-        stays |= missing < 0
+        if missing < 0:
+            stays = True
         own = (np.int64(first_child[node] - node) << 1) | (missing & 1)
         link[2 * node + 1] = (own << column_bits) | np.int64(feature[node])
         limit = cut.dtype.type(threshold[node])

@@ -76,20 +76,13 @@ def stays(nodes: Any, values: Any, row: Any, node: Any) -> Any:
 _ENDS = {by_number: is_leaf, by_missing: is_leaf, by_map: stays}
 
 
-@functools.cache
-def descent(step: Callable[..., Any]) -> Any:
-    """Compile leaf (T, rows) int32 ← (values C-contiguous, root, first steps (T,), nodes).
-
-    Trees with −1 first steps are left out.
-    """
-    ends = _ENDS[step]
-    for each in (step, by_map, ends):
-        register_jitable(forceinline=True)(each)
+def _stretch(step: Callable[..., Any]) -> Any:
+    """Compile what lets all rows of a list take some steps."""
+    register_jitable(forceinline=True)(step)
 
     @numba.njit(cache=True, nogil=True)
-    @named_after(step, ends)
+    @named_after(step)
     def stretch(node, row, values, nodes, steps):  # type: ignore[no-untyped-def]
-        """Let all rows of a list take some steps."""
         whole = node.size // TOGETHER * TOGETHER
         for i in range(0, whole, TOGETHER):
             r0, r1, r2, r3 = row[i], row[i + 1], row[i + 2], row[i + 3]
@@ -111,10 +104,17 @@ def descent(step: Callable[..., Any]) -> Any:
             for _ in range(steps):
                 node[i] = step(nodes, values, row[i], node[i])
 
+    return stretch
+
+
+def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
+    """Compile leaf (rows,) ← (few rows' values, one root and its first steps, nodes, lists)."""
+    stretch = _stretch(step)
+    register_jitable(forceinline=True)(ends)
+
     @numba.njit(cache=True, nogil=True)
     @named_after(step, ends)
     def down(leaf, values, width, root, first, nodes, lists):  # type: ignore[no-untyped-def]
-        """Send few rows down one tree: leaf (rows,)."""
         node, row, number = lists
         for i in range(leaf.size):
             node[i], row[i], number[i] = root, i * width, i
@@ -129,6 +129,19 @@ def descent(step: Callable[..., Any]) -> Any:
                 node[left], row[left], number[left] = at, row[i], number[i]
                 left += moves
             count = left
+
+    return down
+
+
+@functools.cache
+def descent(step: Callable[..., Any]) -> Any:
+    """Compile leaf (T, rows) int32 ← (values C-contiguous, root, first steps (T,), nodes).
+
+    Trees with −1 first steps are left out.
+    """
+    register_jitable(forceinline=True)(by_map)  # which `stays` asks
+    ends = _ENDS[step]
+    down = _one_tree(step, ends)
 
     @numba.njit(cache=True, nogil=True)
     @named_after(step, ends)
