@@ -65,10 +65,13 @@ def test_few_kinds_of_answers_are_added_alike(kinds: int, monkeypatch: pytest.Mo
     draw = np.random.default_rng(kinds)
     X, tree = _forest(5)
     some = np.concatenate([draw.normal(size=(kinds, 2)), [[0.0, 1.0], [-0.0, 1.0]]])
-    value = some[draw.integers(0, len(some), tree.feature.size)]
-    value[tree.feature >= 0] = draw.normal(size=(int((tree.feature >= 0).sum()), 2))
-    found, answers = accumulate_cpu.kinds_of_answers(value, tree.feature, 5, 700)
-    distinct = np.unique(value[tree.feature < 0].view(np.uint64), axis=0)
+    stays = draw.random(tree.feature.size) < 0.05
+    tree = tree._replace(missing_child=np.where(stays, -1, tree.missing_child))
+    ends = tree.missing_child < 0
+    value = some[draw.integers(0, len(some), ends.size)]
+    value[~ends] = draw.normal(size=(int((~ends).sum()), 2))
+    found, answers = accumulate_cpu.kinds_of_answers(value, tree.missing_child, 5, 700)
+    distinct = np.unique(value[ends].view(np.uint64), axis=0)
     assert len(answers) == (len(distinct) if len(distinct) <= 256 else len(value))
     assert found.size == (len(value) if len(distinct) <= 256 else 0)
     arguments = (*_arguments(tree), value, np.zeros(5, dtype=np.int64), 2)

@@ -36,15 +36,15 @@ def _slot_of(bits, node, first, slots):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _distinct(kind, first, feature, bits):  # type: ignore[no-untyped-def]
-    """Fill kind (M,), the number of a leaf's answer; first (256,), a leaf of each kind.
+def _distinct(kind, first, ends, bits):  # type: ignore[no-untyped-def]
+    """Fill kind (M,), the number of the answer where rows may end; first (256,), a node of each.
 
     Return how many kinds there are, −1 if more. Answers are alike if their bits are.
     """
     slots = np.full(1 << _SLOT_BITS, -1, np.int64)
     count = 0
-    for node in range(feature.size):
-        if feature[node] >= 0:
+    for node in range(ends.size):
+        if ends[node] >= 0:
             continue
         slot = _slot_of(bits, node, first, slots)
         if slots[slot] < 0:
@@ -57,18 +57,19 @@ def _distinct(kind, first, feature, bits):  # type: ignore[no-untyped-def]
 
 
 def kinds_of_answers(
-    value: NDArray[np.float64], feature: NDArray[np.int32], trees: int, rows: int
+    value: NDArray[np.float64], missing_child: NDArray[np.int32], trees: int, rows: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return (each leaf's kind of answer (M,), the kinds (≤ 256, V)) if leaves have so few.
+    """Return (the kind of each node's answer (M,), the kinds (≤ 256, V)) if there are so few.
 
-    Fully grown classifiers are sure of a class nearly everywhere. Otherwise no kinds, and value.
+    Fully grown classifiers are sure of a class in nearly all leaves. Otherwise no kinds, and value.
+    Rows end where no child takes missing values: at leaves, and where these stay.
     """
     none = np.empty(0, np.uint8)
-    if feature.size < trees * _FAR or rows * trees < feature.size:
+    if missing_child.size < trees * _FAR or rows * trees < missing_child.size:
         return none, value
     bits = np.ascontiguousarray(value).view(np.uint64)
-    kind, first = np.empty(feature.size, np.uint8), np.empty(_MOST, np.int64)
-    count = _distinct(kind, first, feature, bits)
+    kind, first = np.empty(missing_child.size, np.uint8), np.empty(_MOST, np.int64)
+    count = _distinct(kind, first, missing_child, bits)
     return (none, value) if count < 0 else (kind, value[first[:count]])
 
 
@@ -107,7 +108,7 @@ def accumulate(
     total = np.zeros((values.shape[0], n_columns))
     plain = (feature, kind, threshold, first_child, missing_child, map_offset, branch_map)
     forest = prepared(values, root, *plain)
-    kind_of_leaf, answers = kinds_of_answers(value, feature, root.size, values.shape[0])
+    kind_of_leaf, answers = kinds_of_answers(value, missing_child, root.size, values.shape[0])
 
     def block(index: int) -> None:
         rows = slice(index * forest.block, (index + 1) * forest.block)
