@@ -20,6 +20,7 @@ from vtree_kernels.scan.cpu import (
     feature_search,
     free_bounds,
     next_filled,
+    scratch_for,
     shape_of,
     write_left,
 )
@@ -174,15 +175,14 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     register_jitable(gain)
     best_of = feature_search(shape)
 
-    @numba.njit(cache=True, nogil=True)
+    @numba.njit(cache=True, nogil=True, error_model="numpy")
     @named_after(gain, shape)
     def search_nodes(  # type: ignore[no-untyped-def]
         codes, rows, start, stop, label, weight, sums, n_codes, total, monotone, lower, upper,
-        minima, layout, first, last, most, work, out,
+        minima, layout, first, last, most, work, scratch, out,
     ):  # fmt: skip
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
-        implied, n_statistics = layout.implied, total.shape[1]
-        stored = n_statistics - implied
+        implied = layout.implied
         own = (
             np.empty((most, label.shape[1]), np.int64),
             np.empty(most if weight.size else 0, np.int64),
@@ -190,10 +190,6 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         )
         statistics = (*own, implied == 0)
         line, place = np.empty(most, np.uint32), np.arange(most).astype(np.uint32)
-        running = np.empty(stored, np.int64)
-        left = np.empty(n_statistics, np.float64)
-        right = np.empty(n_statistics, np.float64)
-        scratch = (running, left, right)
         for node in range(first, last):
             begin, end = start[node], stop[node]
             _gather(own, rows, begin, end, label, weight, sums)
@@ -253,8 +249,8 @@ def search(
     def nodes(index: int) -> None:
         first, last = int(borders[index]), int(borders[index + 1])
         most = int(lengths[first:last].max(initial=0))
-        arrays = work_for(n_codes, layout.n_stored)
-        kernel(*data, *bounds, minima, compiled, first, last, most, arrays, tuple(best))
+        arrays = work_for(n_codes, layout.n_stored), scratch_for(n_codes, layout)
+        kernel(*data, *bounds, minima, compiled, first, last, most, *arrays, tuple(best))
 
     work = int(lengths.sum() + _EACH * start.size) * codes.shape[1] * 4
     _threads.run(nodes, len(borders) - 1, work=work)

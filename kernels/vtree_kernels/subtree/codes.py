@@ -57,7 +57,7 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 its_bin = codes[bin] if codes.size else bin
                 its_way, its_missing = way == 1, n_missing
             if codes.size == 0:
-                by_code[0][: n_codes[f]] = 0
+                by_code[0].reshape(-1)[: n_codes[f] * by_code[0].shape[1]] = 0
         put_back(order, turns)
         return found, best, its_bin, its_next, its_way, its_missing, 0.0, its_bin
 

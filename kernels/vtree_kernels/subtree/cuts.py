@@ -69,7 +69,7 @@ def _extremes(bits: Any, local: Any, begin: Any, n_rows: Any, keys: Any, nothing
 
 def _sums_of_sides(shape: Shape) -> Any:  # noqa: C901  (one compiled loop)
     """Return what sums a node's rows by side, from planes of what each of them adds."""
-    weight, first, outputs, classes, _, implied = shape
+    weight, first, outputs, classes, _, implied, _ = shape
     counted, stored = int(implied == 0), first + outputs * classes - implied
     # One class is what the others leave of the weight.
     rest = first - implied if outputs == 1 and classes > 1 else -1

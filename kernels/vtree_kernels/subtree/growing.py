@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 
 from vtree_kernels import mixing
 from vtree_kernels._naming import named_after
-from vtree_kernels.scan.cpu import Shape
+from vtree_kernels.scan.cpu import Shape, scratch_for
 from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search
 from vtree_kernels.subtree.cuts import cut_search, cut_work
@@ -120,9 +120,9 @@ def scratch(n_codes: int, most: int, n_given: int, layout: Any, bits: Any, raw: 
 
     They are made here, for to compile what makes them would take a second.
     """
-    stored, statistics = layout.n_stored, layout.n_statistics
+    stored = layout.n_stored
     line, order = np.empty(most, np.uint32), np.arange(bits.shape[0])
-    sums = np.empty(stored, np.int64), np.empty(statistics), np.empty(statistics)
+    sums = scratch_for(3 if raw else n_codes, layout)
     own = cut_work(most, layout, bits) if raw else work_for(n_codes, stored)
     rows = np.empty(most, np.uint32), np.zeros(most, np.uint32)
     pending = np.empty(2 * most + n_given, np.int64)
@@ -139,7 +139,7 @@ def grower(  # noqa: C901  (one compiled loop)
     search_node = (cut_search if raw else code_search)(gain, shape)
     parted = _parting(raw)
 
-    @numba.njit(cache=True, nogil=True)
+    @numba.njit(cache=True, nogil=True, error_model="numpy")
     @named_after(gain, shape, raw)
     def grow(  # type: ignore[no-untyped-def]
         columns, bits, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
