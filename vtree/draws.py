@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels.mixing import next_state, share
+from vtree_kernels.mixing import mixed_words, next_state, share
 
 Words = NDArray[np.uint64]
 
@@ -28,6 +28,9 @@ def mix(*words: Any) -> Words:
     >>> int(mix(7, 1, 2)) == int(mix(7, 1, 2)), int(mix(7, 1, 2)) == int(mix(7, 2, 1))
     (True, False)
     """
+    if not any(isinstance(word, np.ndarray) for word in words):
+        number: Any = np.uint64(mixed_words(words))
+        return number
     state: Words = np.zeros(1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for word in words:

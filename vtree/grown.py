@@ -63,6 +63,12 @@ _KINDS: dict[str, Any] = {
     **{"key": np.uint64, "kind": np.int8},
 }
 
+# As bytes, which nobody can write to.
+_HELD_ONCE = {
+    name: np.asarray(value, dtype=_KINDS.get(name, np.int64)).tobytes()
+    for name, value in _NEW.items()
+}
+
 _OF_GROWTH = ("parent", "depth", "key", "branch_offset")
 
 
@@ -79,7 +85,8 @@ def blank(count: int, n_statistics: int) -> Grown:
 
 def alike(name: str, count: int) -> NDArray[Any]:
     """Return a field of `count` nodes that all have what new ones have, held once."""
-    return np.broadcast_to(np.asarray(_NEW[name], dtype=_KINDS.get(name, np.int64)), count)
+    dtype = _KINDS.get(name, np.int64)
+    return np.ndarray(count, dtype, _HELD_ONCE[name], strides=(0,))
 
 
 def extended(grown: Grown, count: int, **given: NDArray[Any]) -> Grown:

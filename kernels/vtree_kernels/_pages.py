@@ -7,6 +7,7 @@ those that nothing was written to are never taken: room for the most there can b
 
 from __future__ import annotations
 
+import math
 import mmap
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +28,7 @@ def own_pages(shapes: Shapes) -> dict[str, NDArray[Any]]:
     ends, end = {}, 0
     for name, (shape, dtype) in shapes.items():
         ends[name] = end
-        end += int(np.prod(shape)) * np.dtype(dtype).itemsize
+        end += math.prod(shape) * np.dtype(dtype).itemsize
         end += -end % _ALIGNED
     if end < LEAST:
         return {name: np.empty(shape, dtype) for name, (shape, dtype) in shapes.items()}

@@ -6,6 +6,7 @@ The mixing is splitmix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+_WHOLE = (1 << 64) - 1
 
 
 def next_state(state: Any, word: Any) -> Any:
@@ -23,10 +25,19 @@ def next_state(state: Any, word: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-def mixed(state: np.uint64, word: np.uint64) -> np.uint64:
-    """Return the same of numbers, without a warning that they wrap around."""
-    with np.errstate(over="ignore"):
-        return np.uint64(next_state(state, word))
+def mixed(state: Any, word: Any) -> np.uint64:
+    """Return the same of two numbers, without a warning that they wrap around."""
+    return np.uint64(mixed_words((word,), int(state)))
+
+
+def mixed_words(words: Iterable[Any], state: int = 0) -> int:
+    """Return the same of numbers one after another; Python's own integers take a tenth."""
+    for word in words:
+        z = (state * 3 + int(word) + int(_GOLDEN)) & _WHOLE
+        z = ((z ^ (z >> 30)) * int(_FIRST)) & _WHOLE
+        z = ((z ^ (z >> 27)) * int(_SECOND)) & _WHOLE
+        state = z ^ (z >> 31)
+    return state
 
 
 def share(word: Any) -> Any:
