@@ -15,6 +15,7 @@ from vtree.tree import (
     collapse,
     depth,
     fingerprint,
+    is_in_order,
     joined,
     levels,
     narrow,
@@ -204,3 +205,16 @@ def test_a_tree_without_branch_maps_takes_none_along() -> None:
     assert one_tree(plain, 0).feature.size == 1
     assert one_tree(plain, 0).branch_map.size == 0
     _assert_same(joined([one_tree(plain, 0), one_tree(plain, 1)]), plain)
+
+
+def test_what_is_in_order_need_not_be_made_canonical() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(90, 3)), random.integers(0, 2, 90)
+    tree = fit(X, y, Setting("gini"), roots=[np.arange(90), np.arange(40)])
+    assert is_in_order(tree)
+    _assert_same(canonical(tree), narrow(tree))
+    assert not is_in_order(_shuffled(tree, 1))
+    cut = tree.first_child.copy()
+    cut[tree.root[0]] = -1
+    assert not is_in_order(tree._replace(first_child=cut))  # nodes below it are left over
+    assert not is_in_order(_forest())  # maps have an order, too

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays, draws
-from vtree.binning import Bins
+from vtree.binning import Bins, Group
 from vtree.grown import Grown, alike
 from vtree.routing import Data
 from vtree.splits import Search, Searcher
@@ -111,7 +111,7 @@ def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[
             grown.start[own], grown.stop[own], grown.depth[own], grown.key[own], grown.total[own]
         ),
         Table(
-            tuple(group.codes for group in bins.groups),
+            tuple(_codes(group) for group in bins.groups),
             tuple(group.features for group in bins.groups),
             bins.n_bins + 1,
             bins.values if rule.raw else None,
@@ -119,8 +119,12 @@ def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[
         Statistics(rows.label, rows.weight, rows.sums, rows.identity),
         rule,
     )
-    order, first_child, tree = _in_order(grown, own, found)
     data = data._replace(order=found.rows)
+    if grown.feature.size == 1 and _is_in_order(found):
+        only = {name: getattr(found, name) for name in (*_KEPT, *_OF_SPLITS)}
+        fields = _fields(only, found.first_child, bins, rule)
+        return Grown(**fields, tree=alike("tree", found.key.size)), data
+    order, first_child, tree = _in_order(grown, own, found)
     known = np.flatnonzero(order >= found.key.size)  # nodes of `grown`
     before = order[known] - found.key.size
     given = np.full(grown.feature.size, -1)
@@ -135,6 +139,19 @@ def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[
         if name not in _OF_ALL:
             field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
     return Grown(**fields, tree=tree), data
+
+
+def _codes(group: Group) -> Any:
+    """Return codes by column where they are all near, otherwise by row."""
+    near = group.by_column is not None and group.codes.shape[0] <= FEW_IN_ALL
+    return group.by_column if near else group.codes
+
+
+def _is_in_order(found: Subtrees) -> bool:
+    """Tell whether the nodes of one tree are breadth first, with no place left out."""
+    first = found.first_child[found.first_child >= 0]
+    in_turn = np.arange(1, 2 * first.size, 2)
+    return found.key.size == 2 * first.size + 1 and bool((first == in_turn).all())
 
 
 def _fields(

@@ -109,6 +109,14 @@ def canonical(tree: Tree) -> Tree:
     return collapse(tree, tree.first_child >= 0)
 
 
+def is_in_order(tree: Tree) -> bool:
+    """Tell whether nodes stand as in a canonical tree, none unreachable and none with a map."""
+    if tree.branch_map.size:
+        return False
+    order = breadth_first(tree.first_child, tree.n_children, tree.root)
+    return order.size == tree.feature.size and bool((order[1:] > order[:-1]).all())
+
+
 def collapse(tree: Tree, internal: NDArray[np.bool_]) -> Tree:
     """Return the trees in which only nodes marked `internal` (M,) keep their children."""
     first_child = np.where(internal, tree.first_child, -1).astype(np.int32)

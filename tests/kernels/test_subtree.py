@@ -102,7 +102,10 @@ def _ordered(found: Subtrees) -> Subtrees:
 
 
 def _assert_same(found: Subtrees, expected: Subtrees) -> None:
-    found, expected = _ordered(found), _ordered(expected)
+    _assert_same_places(_ordered(found), _ordered(expected))
+
+
+def _assert_same_places(found: Subtrees, expected: Subtrees) -> None:
     split = expected.first_child >= 0
     for name in Subtrees._fields:
         of_splits = name in ("bin", "next", "missing_left", "missing", "threshold")
@@ -144,6 +147,21 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
     monkeypatch.setattr(cpu, "LEAST", 20)
     with threads(4):
         _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
+@pytest.mark.parametrize("in_columns", [True, False])
+def test_one_node_alone_makes_nodes_in_the_order_of_the_reference(in_columns: bool) -> None:
+    rows, nodes, table, statistics, rule = _arguments("targets, weights", "squared_error")
+    codes = np.concatenate(table.codes, axis=1)[:, [0, 2, 3, 1, 4]]
+    codes = np.asfortranarray(codes) if in_columns else codes
+    whole = Table((codes,), (np.arange(5),), table.n_codes)
+    last = Starts(*(field[-1:] for field in nodes))
+    before = codes.copy()
+    found = subtree.twin("cpu")(rows, last, whole, statistics, rule)
+    expected = subtree.reference(rows, last, whole, statistics, rule)
+    assert expected.first_child.max() > 9
+    _assert_same_places(found, expected)
+    assert_same_bits(codes, before)
 
 
 def _cuda_subtree(arguments: tuple[Any, ...]) -> Subtrees:

@@ -44,7 +44,7 @@ from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.subsets import WeightyLevels
-from vtree.tree import Tree, canonical, joined
+from vtree.tree import Tree, canonical, is_in_order, joined, narrow
 from vtree_kernels import run_blocks
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
@@ -266,15 +266,14 @@ def _weighed(
 
 def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: Derivatives) -> Tree:
     cover = grown.total[:, derived.targets.layout.weight].astype(np.float64)
-    return canonical(
-        assembled(
-            grown,
-            branch_map,
-            value=value,
-            weight=cover * derived.hessian_unit,
-            gain_unit=derived.gain_unit,
-        )
+    tree = assembled(
+        grown,
+        branch_map,
+        value=value,
+        weight=cover * derived.hessian_unit,
+        gain_unit=derived.gain_unit,
     )
+    return narrow(tree) if is_in_order(tree) else canonical(tree)
 
 
 def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[np.int32]) -> None:

@@ -138,19 +138,20 @@ def scratch_for(n_codes: int, layout: Layout) -> Scratch:
         tuple(np.zeros(size, np.int64) for _ in range(3)),
         tuple(np.zeros(size) for _ in range(2)),
         np.zeros(len(layout.unit)),
-        np.empty((size, n_codes), np.int64),
+        # Side by side what is worked out together: candidates, or many statistics of one.
+        np.empty((size, n_codes), np.int64, order="C" if size <= _SMALL else "F"),
         np.empty(n_codes, np.int64),
         np.empty(n_codes),
     )
 
 
-def _judge_of(shape: Shape) -> Any:
+def _judge_of(shape: Shape) -> Any:  # noqa: C901  (one compiled loop)
     """Return what scores all candidates of a feature, several of them at a time."""
     begin, put, integers, numbers, _, known = _numbers_of(shape)
 
     @register_jitable
     @named_after(shape)
-    def judge(  # type: ignore[no-untyped-def]
+    def judge(  # type: ignore[no-untyped-def]  # noqa: C901
         gain, cells, total, way, bounds, minima, layout, size, scratch
     ):
         """Write the score of each candidate, −inf where it is not legal; way: of missing values."""

@@ -89,6 +89,17 @@ def _copied(own: NDArray[np.int32], table: Table, statistics: Statistics, raw: b
     return _Near(columns, np.arange(own.size, dtype=np.uint32), Statistics(*kept), own)
 
 
+def _is_near(table: Table, statistics: Statistics) -> bool:
+    """Tell whether a table is so small that to copy its columns brings nothing nearer."""
+    codes = table.codes[0]
+    alone = codes.shape[1] == table.n_codes.size and codes.shape[0] <= LEAST
+    if not alone or not _by_column(codes) or not codes.flags.writeable:
+        return False
+    # Of other kinds all would be compiled anew.
+    flags = [field.flags for field in statistics if field is not None]
+    return all(own.c_contiguous and own.writeable for own in flags)
+
+
 def _by_column(table: Any) -> bool:
     return bool(table.flags.f_contiguous and not table.flags.c_contiguous)
 
@@ -125,6 +136,8 @@ def _grow_task(
     statistics: Statistics,
     rule: Rule,
     least: int,
+    *,
+    in_turn: bool = False,
 ) -> int:
     """Write the nodes of one task to `made`, return how many; their rows are sorted in place."""
     lengths = given.stop - given.start
@@ -133,6 +146,8 @@ def _grow_task(
     values: Any = table.values
     if least and rule.raw and _by_column(values):
         near = _Near(values.T, own.astype(np.uint32), statistics, None)
+    elif in_turn and not rule.raw and _is_near(table, statistics):
+        near = _Near(table.codes[0].T, own.astype(np.uint32), statistics, None)
     else:
         near = _copied(own, table, statistics, rule.raw)
     columns = near.columns
@@ -168,6 +183,7 @@ def _grow_task(
         (rule.max_features, rule.order_state, rule.cut_state),
         layout._replace(unit=np.asarray(layout.unit, dtype=np.float64)),
         least,
+        in_turn,
         no_value(bits),
         scratch(int(table.n_codes.max()), most, given.start.size, layout, bits, rule.raw),
         tuple(made[name] for name in Subtrees._fields[1:]),
@@ -181,6 +197,10 @@ def _grow_task(
 def _place(made: _Made, count: int, given: Starts) -> None:
     """Move segments from the rows of the task to where they stand among all rows."""
     n_given, ends = given.stop.size, np.cumsum(given.stop - given.start)
+    if n_given == 1:
+        made["start"][:count] += np.int32(given.start[0])
+        made["stop"][:count] += np.int32(given.start[0])
+        return
     # Nodes were made below one given node after another.
     border = np.searchsorted(made["start"][n_given:count], ends[:-1])
     n_below = np.diff(border, prepend=0, append=count - n_given)
@@ -195,10 +215,15 @@ def subtree(
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
     rows = rows.copy()
-    made = _room(*nodes.total.shape)
-    _begin(made, nodes)
     many = nodes.stop - nodes.start > LEAST
     rest = (table, statistics, rule)
+    if many.size == 1 and not many[0]:
+        room = int(_most_nodes(nodes.stop - nodes.start, nodes.depth, rule)[0])
+        made = _room(room, nodes.total.shape[1])
+        count = _grow_task(made, rows, nodes, *rest, 0, in_turn=True)
+        return Subtrees(rows, *(made[name][:count] for name in Subtrees._fields[1:]))
+    made = _room(*nodes.total.shape)
+    _begin(made, nodes)
     made = _stage(rows, made, np.flatnonzero(many), LEAST, *rest)
     own = np.flatnonzero(~many)
     later = np.flatnonzero(made["first_child"] == LATER)

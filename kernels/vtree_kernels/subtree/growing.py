@@ -143,21 +143,23 @@ def grower(  # noqa: C901  (one compiled loop)
     @named_after(gain, shape, raw)
     def grow(  # type: ignore[no-untyped-def]
         columns, bits, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
-        least, nothing, arrays, out,
+        least, in_turn, nothing, arrays, out,
     ):  # fmt: skip
         """Grow the first `n_given` nodes of `out`; return how many nodes there are then.
 
-        Made nodes of at most `least` rows are left for later, marked by their first child.
+        Made nodes of at most `least` rows are left for later, marked by their first child. Nodes
+        are looked at as they were made, or (not `in_turn`) all below one before the next.
         """
         start, stop, depth, key, total, first_child = out[:6]
         feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[6:]
         rules = (numbers, draw, layout, nothing)
         work, (spare, zeros), pending = arrays
         sums_left = work[4]
-        n_pending, n_made = n_given, n_given
-        while n_pending:
+        n_pending, n_made, turn = n_given, n_given, 0
+        while turn < n_made if in_turn else n_pending > 0:
             n_pending -= 1
-            node = pending[n_pending]
+            node = turn if in_turn else pending[n_pending]
+            turn += 1
             begin, end = start[node], stop[node]
             own = total[node]
             if not _worth_a_search(own, end - begin, depth[node], numbers, layout):
@@ -178,7 +180,8 @@ def grower(  # noqa: C901  (one compiled loop)
                 sums_left[:] = 0
                 add_rows(sums_left, sums_left.size, zeros, local, begin, middle, statistics)
             _make_children(out[:8], node, n_made, middle, sums_left, layout.implied, least)
-            n_pending = _put(pending, n_pending, first_child, n_made)
+            if not in_turn:
+                n_pending = _put(pending, n_pending, first_child, n_made)
             n_made += 2
         return n_made
 
