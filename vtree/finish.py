@@ -95,7 +95,7 @@ def gain_unit(root_weight: Floats, targets: Targets, criterion: Criterion) -> Fl
 def bounded(center: Floats, grown: Grown, targets: Targets) -> Floats:
     """Return class shares, means or medians, (M, K), within the bounds of monotone constraints."""
     layout = targets.layout
-    if np.isneginf(grown.lower).all() and np.isposinf(grown.upper).all():
+    if (grown.lower == -np.inf).all() and (grown.upper == np.inf).all():
         return center
     if targets.sums.shape[1]:
         return np.clip(center, grown.lower[:, None], grown.upper[:, None])

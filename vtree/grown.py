@@ -74,13 +74,8 @@ _OF_GROWTH = ("parent", "depth", "key", "branch_offset")
 
 def blank(count: int, n_statistics: int) -> Grown:
     """Return `count` nodes without rows."""
-    shapes: dict[str, Any] = {"total": (count, n_statistics)}
-    return Grown(
-        **{
-            name: np.full(shapes.get(name, count), value, dtype=_KINDS.get(name, np.int64))
-            for name, value in _NEW.items()
-        }
-    )
+    fields = {name: alike(name, count).copy() for name in _NEW if name != "total"}
+    return Grown(**fields, total=np.zeros((count, n_statistics), np.int64))
 
 
 def alike(name: str, count: int) -> NDArray[Any]:

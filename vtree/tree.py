@@ -52,7 +52,7 @@ WIDE: dict[str, type[np.signedinteger[Any]]] = {
     **dict.fromkeys(("bin", "n_children", "missing_child"), np.int32),
     **dict.fromkeys(("map_offset", "n_rows"), np.int64),
 }
-_MOST = np.iinfo(np.int32).max
+_MOST_OF_1, _MOST_OF_2, _MOST = (int(np.iinfo(own).max) for own in (np.uint8, np.uint16, np.int32))
 
 
 def narrow(tree: Tree) -> Tree:
@@ -60,7 +60,7 @@ def narrow(tree: Tree) -> Tree:
 
     Seventeen fewer a node of most trees: 68 with two classes.
     """
-    child = np.int8 if int(tree.n_children.max(initial=0)) <= np.iinfo(np.int8).max else np.int32
+    child = np.int8 if int(tree.n_children.max(initial=0)) <= _MOST_OF_1 // 2 else np.int32
     rows = np.int32 if int(tree.n_rows.max(initial=0)) <= _MOST else np.int64
     return tree._replace(
         bin=tree.bin.astype(_codes(int(tree.bin.max(initial=0))), copy=False),
@@ -73,9 +73,9 @@ def narrow(tree: Tree) -> Tree:
 
 def _codes(most: int) -> type[np.integer[Any]]:
     """Return the dtype of numbers of bins up to `most`."""
-    if most > np.iinfo(np.uint16).max:
+    if most > _MOST_OF_2:
         return np.int32
-    return np.uint8 if most <= np.iinfo(np.uint8).max else np.uint16
+    return np.uint8 if most <= _MOST_OF_1 else np.uint16
 
 
 def _offsets(size: int) -> type[np.signedinteger[Any]]:

@@ -22,7 +22,7 @@ BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 
 def no_value(keys: NDArray[Any]) -> Any:
     """Return the key of NaN, which is greater than all others, as a number of their type."""
-    return keys.dtype.type(np.iinfo(keys.dtype).max)
+    return keys.dtype.type((1 << (8 * keys.dtype.itemsize - keys.dtype.kind.count("i"))) - 1)
 
 
 def _flipped(builder: Any, bits: Any) -> Any:

@@ -78,6 +78,10 @@ def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int) -> No
     each: the elementary updates of a row.
     """
 
+    if 0 < n_rows <= BLOCK:
+        task(slice(0, n_rows))
+        return
+
     def block(index: int) -> None:
         task(slice(index * BLOCK, min((index + 1) * BLOCK, n_rows)))
 

@@ -53,6 +53,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+_LEAST_GAIN = float(np.finfo(np.float64).tiny)
+
 # In one frontier. More gain nothing from sharing calls, and would have copies of large tables.
 FRONTIER_ROWS = 1 << 18
 
@@ -194,10 +196,10 @@ def _frontier(
     searched = table if leaves.searched else None
     del table, known
     roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
-    keys = draws.mix(draws.TREE, system.seed, number, numbers)
+    own_keys = [draws.mix(draws.TREE, system.seed, number, k) for k in numbers.tolist()]
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(training.bins, system, derived, number)
-    grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
+    grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, np.asarray(own_keys))
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
@@ -323,7 +325,7 @@ def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan
         search = search._replace(subsets=WeightyLevels(system.most_levels))
     # A split has to gain something.
     least_gain = _in_units(system.min_gain, derived.gain_unit)
-    least_gain = max(least_gain, float(np.finfo(np.float64).tiny))
+    least_gain = max(least_gain, _LEAST_GAIN)
     stops = Stops(system.max_depth, system.min_rows_split, least_gain)
     return Plan(search, stops, system.budget, answers=_answers(bins, system, derived))
 
