@@ -6,7 +6,7 @@ so it is the same on every backend, in every order of growth and for every parti
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ def mix(*words: Any) -> Words:
     (True, False)
     """
     if not any(isinstance(word, np.ndarray) for word in words):
-        number: Any = np.uint64(mixed_words(words))
-        return number
+        return cast(Words, np.uint64(mixed_words(words)))
     state: Words = np.zeros(1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for word in words:
