@@ -77,7 +77,6 @@ def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int) -> No
 
     each: the elementary updates of a row.
     """
-
     if 0 < n_rows <= BLOCK:
         task(slice(0, n_rows))
         return

@@ -196,10 +196,10 @@ def _frontier(
     searched = table if leaves.searched else None
     del table, known
     roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
-    own_keys = [draws.mix(draws.TREE, system.seed, number, k) for k in numbers.tolist()]
+    keys = np.asarray([draws.mix(draws.TREE, system.seed, number, k) for k in numbers.tolist()])
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(training.bins, system, derived, number)
-    grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, np.asarray(own_keys))
+    grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
