@@ -43,19 +43,20 @@ class BestFirst:
         are to split; in any case the first is the next one. Of equal gains the one that came into
         line first is taken.
         """
-        line = [(-grown.gain[root], 0, root)] if grown.feature[root] >= 0 else []
+        gain, feature, first_child = grown.gain.item, grown.feature.item, grown.first_child.item
+        line = [(-gain(root), 0, root)] if feature(root) >= 0 else []
         selected: list[int] = []
         missing: list[int] = []
         arrivals = 1
         while line and len(selected) + len(missing) < self.max_leaves - 1:
             _, _, node = heapq.heappop(line)
-            first = int(grown.first_child[node])
+            first = first_child(node)
             if first < 0:
                 missing.append(node)
                 continue
             selected.append(node)
-            for child in range(first, first + int(grown.n_children[node])):
-                if grown.feature[child] >= 0:
-                    heapq.heappush(line, (-grown.gain[child], arrivals, child))
+            for child in range(first, first + grown.n_children.item(node)):
+                if feature(child) >= 0:
+                    heapq.heappush(line, (-gain(child), arrivals, child))
                 arrivals += 1
         return selected, missing

@@ -67,8 +67,8 @@ class Kernel(Generic[P, Result]):
         name = self._twin_for(array)
         if name is None or not asked:
             return name is not None
-        module = importlib.import_module(str(self._modules[name]))
-        return not hasattr(module, "takes") or bool(module.takes(array, *asked))
+        takes = _load(str(self._modules[name]), "takes")
+        return takes is None or bool(takes(array, *asked))
 
     def _twin_for(self, array: Any) -> str | None:
         if _mode.get() == "reference":
@@ -81,12 +81,14 @@ class Kernel(Generic[P, Result]):
         module = self._modules.get(name)
         if module is None:
             raise LookupError(f"{self.__name__} has no {name!r} twin")
-        return _load(module, self.__name__)
+        function: Callable[P, Result] = _load(module, self.__name__)
+        return function
 
     __name__: str
 
 
 @functools.cache
-def _load(module: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+def _load(module: str, name: str) -> Any:
+    """Return a function of a module, None for a question that the module does not answer."""
+    own = importlib.import_module(module)
+    return getattr(own, name, None) if name == "takes" else getattr(own, name)
