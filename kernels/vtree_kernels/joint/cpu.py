@@ -70,14 +70,16 @@ def _add_feature(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled l
                 divided[way, b] |= both[way]
 
 
-@numba.njit(cache=True, nogil=True)
-def _add_single(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0915  (one compiled loop)
-    worth, size, divided, hist, total, learn, judge, shrink, plane, g
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _add_single(  # type: ignore[no-untyped-def]  # noqa: PLR0915  (one compiled loop)
+    worth, size, divided, hist, total, learn, judge, shrink, plane, g, lines
 ):
-    """Do it for thresholds and one output, all in registers: 8 ns a candidate instead of 32."""
-    weight, first = plane[0], plane[1]
+    """Do it for thresholds and one output, several candidates at a time.
+
+    lines (5, B): the sums up to each code. Codes without rows have those of the code before.
+    """
+    weight, first, n_codes = plane[0], plane[1], hist.shape[2]
     ways = 2 if np.any(hist[:, g, 0, 0] > 0) else 1
-    here, length, both = np.zeros(2), np.zeros(2), np.zeros(2, np.bool_)
     for q in range(learn.size):
         cells, other = hist[learn[q], g], hist[judge[q], g]
         w_all, s_all = total[learn[q], weight], total[learn[q], first]
@@ -85,41 +87,42 @@ def _add_single(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0915  (one co
         n_all = total[judge[q], 0]
         if n_all == 0:
             continue  # nobody judges, and zeros change nothing
-        alike = cells[0, 0] == 0 and other[0, 0] == 0
         n, w, s, m, t = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-        for b in range(1, hist.shape[2]):
-            # Without a row the candidate is the one before.
-            if b == 1 or cells[b, 0] > 0 or other[b, 0] > 0:
-                n, w, s = n + other[b, 0], w + cells[b, weight], s + cells[b, first]
-                m, t = m + other[b, weight], t + other[b, first]
-                for way in range(ways):
-                    if way == 1 and alike:
-                        here[1], length[1], both[1] = here[0], length[0], both[0]
-                        continue
-                    rows, w_left, s_left = n, w, s
-                    m_left, t_left = m, t
-                    if way == 1:
-                        rows, w_left, s_left = (
-                            n + other[0, 0],
-                            w + cells[0, weight],
-                            s + cells[0, first],
-                        )
-                        m_left, t_left = m + other[0, weight], t + other[0, first]
-                    w_right = w_all - w_left
-                    v_left, v_right = 0.0, 0.0
-                    if w_left > 0:
-                        v_left = np.float64(s_left) / (np.float64(w_left) + shrink)
-                    if w_right > 0:
-                        v_right = np.float64(s_all - s_left) / (np.float64(w_right) + shrink)
-                    here[way] = v_left * np.float64(t_left) + v_right * np.float64(t_all - t_left)
-                    length[way] = v_left * v_left * np.float64(m_left) + (
-                        v_right * v_right * np.float64(m_all - m_left)
-                    )
-                    both[way] = 0 < rows < n_all
-            for way in range(ways):
-                worth[way, b] += here[way]
-                size[way, b] += length[way]
-                divided[way, b] |= both[way]
+        for b in range(1, n_codes):
+            n, w, s = n + other[b, 0], w + cells[b, weight], s + cells[b, first]
+            m, t = m + other[b, weight], t + other[b, first]
+            lines[0, b], lines[1, b], lines[2, b], lines[3, b], lines[4, b] = n, w, s, m, t
+        for way in range(ways):
+            n, m, t = way * other[0, 0], way * other[0, weight], way * other[0, first]
+            w, s = way * cells[0, weight], way * cells[0, first]
+            for b in range(1, n_codes):
+                w_left, s_left = lines[1, b] + w, lines[2, b] + s
+                m_left, t_left = lines[3, b] + m, lines[4, b] + t
+                w_right = w_all - w_left
+                v_left = np.float64(s_left) / (np.float64(w_left) + shrink)
+                v_right = np.float64(s_all - s_left) / (np.float64(w_right) + shrink)
+                v_left = v_left if w_left > 0 else 0.0
+                v_right = v_right if w_right > 0 else 0.0
+                worth[way, b] += v_left * np.float64(t_left) + v_right * np.float64(t_all - t_left)
+                size[way, b] += v_left * v_left * np.float64(m_left) + (
+                    v_right * v_right * np.float64(m_all - m_left)
+                )
+            for b in range(1, n_codes):
+                rows = lines[0, b] + n
+                divided[way, b] |= (rows > 0) & (rows < n_all)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_features(  # type: ignore[no-untyped-def]
+    worth, size, divided, hist, total, learn, judge, shrink, one_hot, plane, lines, first, last
+):
+    """Add up what the candidates of some features are worth."""
+    for g in range(first, last):
+        own = (worth[g], size[g], divided[g])
+        if one_hot or plane[2] > 1:
+            _add_feature(*own, hist, total, learn, judge, shrink, one_hot, plane, g)
+        else:
+            _add_single(*own, hist, total, learn, judge, shrink, plane, g, lines)
 
 
 def joint(
@@ -132,17 +135,17 @@ def joint(
     layout: Any,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (worth, size), each (G, 2, B); see the package for the contract."""
-    shape = (hist.shape[1], 2, hist.shape[2])
+    n_features, n_codes = hist.shape[1], hist.shape[2]
+    shape = (n_features, 2, n_codes)
     worth, size, divided = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.bool_)
     plane = (layout.weight, layout.first, layout.outputs)
+    given = (worth, size, divided, hist, total, learn, judge, float(shrink), one_hot, plane)
+    work = learn.size * n_features * n_codes * 8
+    n_tasks = n_features if _threads.useful(work) > 1 else min(1, n_features)
 
-    def feature(g: int) -> None:
-        given = (worth[g], size[g], divided[g], hist, total, learn, judge, float(shrink))
-        if one_hot or layout.outputs > 1:
-            _add_feature(*given, one_hot, plane, g)
-        else:
-            _add_single(*given, plane, g)
+    def features(index: int) -> None:
+        first, last = index * n_features // n_tasks, (index + 1) * n_features // n_tasks
+        _add_features(*given, np.empty((5, n_codes), np.int64), first, last)
 
-    work = learn.size * hist.shape[1] * hist.shape[2] * 8
-    _threads.run(feature, hist.shape[1], work=work)
+    _threads.run(features, n_tasks, work=work)
     return np.where(divided, worth, -np.inf), np.where(divided, size, 0.0)
