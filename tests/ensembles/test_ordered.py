@@ -88,6 +88,7 @@ def test_chance_shapes_trees_and_leaves_answer_for_all_rows() -> None:
     training = training._replace(y=np.random.default_rng(1).normal(size=60))
     rest = training.y - training.y.mean()
     chances: list[Any] = [{"temperature": 1.0}, {"subsample": 0.3}, {"random_strength": 1.0}]
+    chances.append({"subsample": 0.3, "by_variance": True})
     for own in chances:
         found = {}
         for seed in range(4):
@@ -109,3 +110,19 @@ def test_going_on_is_what_one_run_would_have_been() -> None:
         for tree, other in zip(whole[2:], rest, strict=True):
             np.testing.assert_array_equal(tree.value, other.value)
         np.testing.assert_array_equal(sums, again)
+
+
+def test_odds_by_derivatives_follow_the_last_tree() -> None:
+    training = _training(50)
+    training = training._replace(y=np.random.default_rng(1).normal(size=50) ** 3)
+    rule: dict[str, Any] = {"depth": 2, "subsample": 0.4, "by_variance": True, "seed": 3}
+    for ordering in (Ordering(), Ordering(prefixes=True)):
+        whole, sums = _trees(training, ordering, 4, **rule)
+        rest, again = _trees(training, ordering, 2, before=whole[:2], **rule)
+        np.testing.assert_array_equal(whole[3].threshold, rest[1].threshold)
+        np.testing.assert_array_equal(sums, again)
+    # Much more than all derivatives makes the odds alike, which is the plain share.
+    flat, _ = _trees(training, Ordering(), 1, **rule, reg_variance=1e30)
+    (plain,), _ = _trees(training, Ordering(), 1, **{**rule, "by_variance": False})
+    np.testing.assert_array_equal(flat[0].threshold, plain.threshold)
+    np.testing.assert_array_equal(flat[0].feature, plain.feature)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from vtree.ensembles.row_draws import Chance, drawn, row_factors
+from vtree.ensembles.row_draws import Chance, drawn, least_variance, row_chances, row_factors
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Terms
 
@@ -56,3 +56,29 @@ def test_a_share_of_the_rows_counts_or_does_not() -> None:
     factor = _chance(0.0, 0.3, 0, 1_000).factor
     assert set(factor.tolist()) == {0.0, 1.0}
     assert 250 < factor.sum() < 350
+
+
+def test_large_sizes_are_drawn_for_sure_and_others_by_their_size() -> None:
+    # Half of four rows: 1/6 + 2/6 + 3/6 + 1 = 2, for 10 is beyond the limit of 6.
+    size = np.array([3.0, 1.0, 10.0, 2.0])
+    np.testing.assert_allclose(least_variance(size, 0.5, np.zeros(4)), [2.0, 6.0, 1.0, 3.0])
+    just = np.array([0.51, 0.16, 0.999, 0.34])
+    np.testing.assert_allclose(least_variance(size, 0.5, just), [0.0, 6.0, 1.0, 0.0])
+    np.testing.assert_array_equal(least_variance(size, 1.0, just), np.ones(4))
+    # Without a size nobody is drawn, but where all have none.
+    np.testing.assert_array_equal(least_variance(np.array([0.0, 2.0]), 0.5, np.zeros(2)), [0, 1])
+    alike = least_variance(np.zeros(4), 0.5, np.array([0.1, 0.6, 0.9, 0.4]))
+    np.testing.assert_array_equal(alike, [2.0, 0.0, 0.0, 2.0])
+    assert (least_variance(size, 1e-9, just) > 0.0).sum() == 1
+
+
+def test_sums_over_drawn_rows_are_those_of_all_on_the_average() -> None:
+    size = np.random.default_rng(0).exponential(size=50)
+    chance, _ = row_chances(1, 0, 50 * 4_000)
+    factors = np.stack([least_variance(size, 0.3, own) for own in chance.reshape(-1, 50)])
+    assert abs((factors > 0.0).sum(axis=1).mean() - 15.0) < 0.1
+    spread = factors.std(axis=0) / np.sqrt(4_000.0)
+    assert (np.abs(factors.mean(axis=0) - 1.0) < 4.5 * spread + 1e-12).all()
+    # Of all draws of as many rows it tells sums of squares best: a plain share is worse.
+    plain = np.where(chance.reshape(-1, 50) < 0.3, 1.0 / 0.3, 0.0)
+    assert (factors @ size).std() < 0.7 * (plain @ size).std()

@@ -104,7 +104,7 @@ SETTINGS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
         OrderedBoostingClassifier,
         FRAME,
         LABELS > 0,
-        {"one_hot_max_size": 4, "max_ctr_complexity": 2, "bootstrap_type": "Bernoulli"},
+        {"one_hot_max_size": 4, "max_ctr_complexity": 2, "bootstrap_type": "MVS"},
     ),
     "ordered categories": (
         OrderedBoostingClassifier,

@@ -22,7 +22,7 @@ from vtree.elementary import exp
 from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold, Folds
-from vtree.ensembles.row_draws import Chance, row_factors
+from vtree.ensembles.row_draws import Chance, least_variance, row_chances, row_factors
 from vtree.ensembles.structure import structure_targets
 from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, leaf_steps
 from vtree.finish import assembled
@@ -49,6 +49,8 @@ class Ordered(NamedTuple):
     random_strength: float = 0.0
     temperature: float = 0.0  # of the Bayesian bootstrap, 0 for none
     subsample: float = 1.0
+    by_variance: bool = False  # draw rows with large derivatives rather than others
+    reg_variance: float | None = None  # added to their squares, None: from the last tree
     columns: Columns = Columns()
     seed: int = 0
 
@@ -63,14 +65,16 @@ def boost_ordered(
     """
     for tree in before:
         _take_steps(training, ordered, start, folds, tree, _derived(training, start, folds), {})
-    number = len(before)
+    number, last = len(before), before[-1] if before else None
     while True:
         terms = _derived(training, start, folds)
         turn = number % len(folds.shaping)
         fold = folds.shaping[turn]
-        tree, leaf = _shaped(training, ordered, fold, terms[turn], number)
+        chance = _chance(training, ordered, fold, terms[turn], number, last)
+        tree, leaf = _shaped(training, ordered, fold, terms[turn], number, chance)
         known = {} if leaf is None else {turn: leaf}
-        yield _take_steps(training, ordered, start, folds, tree, terms, known)
+        last = _take_steps(training, ordered, start, folds, tree, terms, known)
+        yield last
         number += 1
 
 
@@ -82,15 +86,56 @@ def _derived(training: Training, start: Floats, folds: Folds) -> list[Terms]:
     ]
 
 
+def _chance(
+    training: Training,
+    ordered: Ordered,
+    fold: Fold,
+    terms: Terms,
+    number: int,
+    last: Tree | None,
+) -> Chance | None:
+    """Return what a round draws for each entry of a fold; last: the tree of the round before."""
+    n_rows = training.y.size
+    if not ordered.by_variance:
+        usual = (ordered.temperature, ordered.subsample, ordered.seed, number)
+        drawn = row_factors(*usual, n_rows)
+        return drawn if drawn is None or fold.whole else drawn.of(fold.rows)
+    uniform = Chance(*row_chances(ordered.seed, number, n_rows))
+    uniform = uniform if fold.whole else uniform.of(fold.rows)
+    weights = _own_weights(training, fold)
+    steep = _lengths(terms.gradient)
+    if weights.whole is not None:
+        steep *= weights.whole * weights.unit
+    reg = ordered.reg_variance
+    if reg is None:
+        reg = exact_mean(
+            steep if last is None else _lengths(last.value[last.first_child < 0]), None
+        )
+        reg *= reg
+    size = np.sqrt(steep * steep + reg)
+    check_finite(size)
+    return uniform._replace(factor=least_variance(size, ordered.subsample, uniform.factor))
+
+
+def _lengths(columns: Floats) -> Floats:
+    """Return the Euclidean length of each row of columns (N, K), added in their order."""
+    square = np.zeros(columns.shape[0])
+    for k in range(columns.shape[1]):
+        square += columns[:, k] * columns[:, k]
+    length: Floats = np.sqrt(square)
+    return length
+
+
 def _shaped(
-    training: Training, ordered: Ordered, fold: Fold, terms: Terms, number: int
+    training: Training,
+    ordered: Ordered,
+    fold: Fold,
+    terms: Terms,
+    number: int,
+    chance: Chance | None,
 ) -> tuple[Tree, Integers | None]:
     """Return (a tree that answers nothing yet, the leaf of each row where growth has told)."""
-    chance = (ordered.temperature, ordered.subsample, ordered.seed, number)
-    drawn = row_factors(*chance, training.y.size)
-    if drawn is not None and not fold.whole:
-        drawn = Chance(*(own[fold.rows] for own in drawn))
-    targets = structure_targets(terms.gradient, drawn, _own_weights(training, fold))
+    targets = structure_targets(terms.gradient, chance, _own_weights(training, fold))
     plan = _plan(ordered, targets, training, fold, terms, number)
     roots = fold.roots()
     keys = np.full(len(roots), draws.mix(draws.TREE, ordered.seed, number))

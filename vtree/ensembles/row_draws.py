@@ -44,6 +44,10 @@ class Chance(NamedTuple):
     factor: Floats  # (N,) what its weight is multiplied by
     rounding: Floats  # (N,) uniform in [0, 1), for whole numbers of few digits
 
+    def of(self, rows: Integers) -> Chance:
+        """Return the same for entries (E,) of these rows."""
+        return Chance(self.factor[rows], self.rounding[rows])
+
 
 def row_factors(
     temperature: float, subsample: float, seed: int, number: int, n_rows: int
@@ -55,6 +59,17 @@ def row_factors(
     """
     if temperature == 0.0 and subsample >= 1.0:
         return None
+    chance, rounding = row_chances(seed, number, n_rows)
+    if subsample < 1.0:
+        drawn = chance <= max(subsample, float(chance.min()))
+        return Chance(drawn.astype(np.float64), rounding)
+    if temperature == 1.0:
+        return Chance(elementwise(chance, (), (), _exponential, 1)[0], rounding)
+    return Chance(elementwise(chance, (), (temperature,), _bayesian, 1)[0], rounding)
+
+
+def row_chances(seed: int, number: int, n_rows: int) -> tuple[Floats, Floats]:
+    """Return what round `number` draws for each of N rows, uniform in [0, 1), twice."""
     chance, rounding = np.empty(n_rows), np.empty(n_rows)
 
     def draw(rows: slice) -> None:
@@ -64,12 +79,28 @@ def row_factors(
         rounding[rows] = own - np.floor(own)  # its later digits know nothing of the first
 
     run_blocks(draw, n_rows, each=20)
-    if subsample < 1.0:
-        drawn = chance <= max(subsample, float(chance.min()))
-        return Chance(drawn.astype(np.float64), rounding)
-    if temperature == 1.0:
-        return Chance(elementwise(chance, (), (), _exponential, 1)[0], rounding)
-    return Chance(elementwise(chance, (), (temperature,), _bayesian, 1)[0], rounding)
+    return chance, rounding
+
+
+def least_variance(size: Floats, share: float, chance: Floats) -> Floats:
+    """Return what weights are multiplied by: 1 / p where a row is drawn, 0 where not, (N,).
+
+    p = min(1, size / μ) with Σ p = share · N, for which estimates of Σ size² vary least (Ibragimov
+    & Gusev, Minimal variance sampling in stochastic gradient boosting, NeurIPS 2019, theorem 1).
+    size (N,): not negative; chance (N,): uniform in [0, 1).
+    """
+    size = size if size.max() > 0.0 else np.ones(size.shape)
+    ascending = np.sort(size)
+    n_below = np.arange(1, size.size + 1)  # rows that are not sure to be drawn
+    room = share * size.size - (size.size - n_below)
+    limit = np.full(size.size, np.inf)
+    np.divide(np.cumsum(ascending), room, out=limit, where=room > 0.0)
+    at = int(np.argmax(limit <= np.append(ascending[1:], np.inf)))
+    odds = np.minimum(size / limit[at], 1.0) if limit[at] > 0.0 else (size > 0.0).astype(np.float64)
+    turn = np.full(size.size, np.inf)  # drawn where below one
+    np.divide(chance, odds, out=turn, where=odds > 0.0)
+    drawn = (turn < 1.0) | (turn == turn.min())
+    return np.divide(1.0, odds, out=np.zeros(size.size), where=drawn)
 
 
 def _exponential(chance: Any) -> Any:

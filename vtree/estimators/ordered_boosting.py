@@ -56,10 +56,15 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         Steps of each leaf, one after another.
     random_strength : float
         How much chance is added to the scores; it fades as the model grows.
-    bootstrap_type : "Bayesian", "Bernoulli" or "No"
+    bootstrap_type : "Bayesian", "Bernoulli", "MVS" or "No"
         What weighs the rows where trees are shaped: (−log u)^`bagging_temperature` with u uniform,
-        a share `subsample` drawn, or nothing. Leaves answer for all rows.
+        a share `subsample` drawn, the same share with large derivatives drawn rather than others
+        and weighed by 1 over their odds (minimal variance sampling), or nothing. Leaves answer for
+        all rows.
     bagging_temperature, subsample : float
+    mvs_reg : float, optional
+        What "MVS" adds to squared derivatives; the more, the more alike are the odds. None: the
+        square of the mean length of what the last tree's leaves answer, before it of derivatives.
     rsm : float
         The share of the features that each level draws.
     one_hot_max_size : int
@@ -139,6 +144,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         bootstrap_type: str = "Bayesian",
         bagging_temperature: float = 1.0,
         subsample: float = 0.8,
+        mvs_reg: float | None = None,
         rsm: float = 1.0,
         one_hot_max_size: int = 2,
         max_ctr_complexity: int = 1,
@@ -227,6 +233,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         bootstrap_type: str = "Bayesian",
         bagging_temperature: float = 1.0,
         subsample: float = 0.8,
+        mvs_reg: float | None = None,
         rsm: float = 1.0,
         one_hot_max_size: int = 2,
         max_ctr_complexity: int = 1,

@@ -59,8 +59,9 @@ ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     "leaf_estimation_method": [StrOptions({"Newton", "Gradient"})],
     "leaf_estimation_iterations": [Interval(Integral, 1, None, closed="left")],
     "random_strength": FROM_ZERO,
-    "bootstrap_type": [StrOptions({"Bayesian", "Bernoulli", "No"})],
+    "bootstrap_type": [StrOptions({"Bayesian", "Bernoulli", "MVS", "No"})],
     "bagging_temperature": [Interval(Real, 0.0, 100.0, closed="both")],
+    "mvs_reg": [*FROM_ZERO, None],
     "rsm": SHARE,
     "one_hot_max_size": [Interval(Integral, 0, None, closed="left")],
     "max_ctr_complexity": [Interval(Integral, 1, 8, closed="both")],
@@ -116,7 +117,7 @@ class OrderedBoosting(BoostingEstimator):
     def _ordered(self) -> Ordered:
         newton = self.leaf_estimation_method == "Newton"
         bayesian = self.bootstrap_type == "Bayesian"
-        drawn = self.bootstrap_type == "Bernoulli"
+        drawn = self.bootstrap_type in ("Bernoulli", "MVS")
         return Ordered(
             learning_rate=self.learning_rate_,
             depth=int(self.depth),
@@ -125,6 +126,8 @@ class OrderedBoosting(BoostingEstimator):
             random_strength=float(self.random_strength),
             temperature=float(self.bagging_temperature) if bayesian else 0.0,
             subsample=float(self.subsample) if drawn else 1.0,
+            by_variance=self.bootstrap_type == "MVS",
+            reg_variance=None if self.mvs_reg is None else float(self.mvs_reg),
             columns=Columns(by_level=float(self.rsm)),
             seed=self._seed,
         )
