@@ -60,6 +60,23 @@ def test_exponential_losses_of_scikit_learn() -> None:
         GradientBoostingClassifier(loss="exponential").fit(X, LABELS)
 
 
+@pytest.mark.parametrize("how", [{"init": "zero"}, {"ccp_alpha": 0.02}])
+def test_losses_of_scikit_learn_from_zero_and_with_costs_of_leaves(how: dict[str, Any]) -> None:
+    how = {"n_estimators": 8, "max_depth": 5, "random_state": 0, **how}
+    times = np.random.default_rng(0).integers(1, 4, len(Y))
+    for name, y, weight in (("Classifier", LABELS, None), ("Regressor", Y / Y.std(), times)):
+        theirs = getattr(ensemble, f"GradientBoosting{name}")(**how).fit(X, y, weight)
+        own: Any = GradientBoostingClassifier if name == "Classifier" else GradientBoostingRegressor
+        ours = own(max_bins=None, **how).fit(X, y, weight)
+        np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-9)
+        if "ccp_alpha" in how:
+            leaves = sum(tree.get_n_leaves() for tree in theirs.estimators_.ravel())
+            full = own(max_bins=None, **{**how, "ccp_alpha": 0.0}).fit(X, y, weight)
+            assert ours.get_n_leaves() == leaves < full.get_n_leaves()
+        else:
+            assert (ours.start_ == 0.0).all()
+
+
 @pytest.mark.parametrize("table", ["reals", "diabetes"])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
 def test_losses_of_scikit_learn_with_weights(loss: str, table: str) -> None:

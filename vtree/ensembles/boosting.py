@@ -24,7 +24,12 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, with_columns
 from vtree.criteria import BOUNDED_NEWTON, NEWTON, SMOOTHED_NEWTON, Criterion, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
-from vtree.ensembles.grown_leaves import leaves_by_rows, pruned, with_all_digits
+from vtree.ensembles.grown_leaves import (
+    leaves_by_rows,
+    pruned,
+    with_all_digits,
+    without_weak_links,
+)
 from vtree.ensembles.row_draws import Drawn, drawn
 from vtree.ensembles.steps import (
     Leaves,
@@ -203,6 +208,9 @@ def _frontier(
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
+    if system.ccp_alpha > 0.0:
+        whole = grown.total[: numbers.size, derived.targets.layout.weight] * derived.hessian_unit
+        grown = without_weak_links(grown, whole * _in_units(system.ccp_alpha, derived.gain_unit))
     leaf = leaves_by_rows(grown)
     if derived.whole is not None:
         grown = with_all_digits(grown, leaf, rows, derived)

@@ -11,6 +11,7 @@ from vtree.tree import levels
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.segment_sums import segment_sums
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
@@ -59,4 +60,23 @@ def pruned(grown: Grown, gamma: float) -> Grown:
         own = nodes[first_child[nodes] >= 0]
         stumps = (first_child[first_child[own]] < 0) & (first_child[first_child[own] + 1] < 0)
         first_child[own[stumps & (grown.gain[own] <= gamma)]] = -1
+    return grown._replace(first_child=first_child)
+
+
+def without_weak_links(grown: Grown, least: Floats) -> Grown:
+    """Return the smallest subtrees that minimise their loss plus `least` (T,) a leaf.
+
+    Minimal cost-complexity pruning (Breiman et al. 1984, §3.3): the loss of a node is its leaves'
+    and the gains of the splits between, so that losses themselves are not asked for. least: of each
+    tree, in units of the gains.
+    """
+    if not (least > 0.0).any():
+        return grown
+    first_child, worth = grown.first_child.copy(), np.zeros(grown.gain.size)
+    for nodes in reversed(_levels(grown)):
+        own = nodes[first_child[nodes] >= 0]
+        first = first_child[own]
+        kept = grown.gain[own] - least[grown.tree[own]] + worth[first] + worth[first + 1]
+        first_child[own[kept <= 0.0]] = -1
+        worth[own] = np.maximum(kept, 0.0)
     return grown._replace(first_child=first_child)

@@ -37,6 +37,7 @@ class System(NamedTuple):
     reg_lambda: float = 0.0
     reg_alpha: float = 0.0
     gamma: float = 0.0  # splits must gain more, once growth is done
+    ccp_alpha: float = 0.0  # a leaf costs that share of a tree's weight, once growth is done
     min_weight: float = 0.0  # least sum of second derivatives in a leaf
     min_gain: float = 0.0  # of a split, while growing
     min_rows: int = 1

@@ -41,6 +41,8 @@ _COMMON: dict[str, list[Any]] = {
             "monotonic_cst",
         )
     },
+    "init": [StrOptions({"zero"}), None],
+    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -56,6 +58,11 @@ class GradientBoosting(BoostingEstimator):
         rounds: int | None = self.n_iter_no_change
         return rounds
 
+    def _starts(self, loss: Loss, training: Training) -> Floats:
+        if self.init == "zero":
+            return np.zeros(self._n_raw())
+        return super()._starts(loss, training)
+
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         leaf, split = self.min_samples_leaf, self.min_samples_split
         min_leaf = most(leaf if isinstance(leaf, Integral) else np.ceil(leaf * n_rows))
@@ -64,6 +71,7 @@ class GradientBoosting(BoostingEstimator):
         count = feature_count(self.max_features, n_features)
         return System(
             learning_rate=float(self.learning_rate),
+            ccp_alpha=float(self.ccp_alpha),
             min_weight=float(self.min_weight_fraction_leaf) * total_weight,
             min_gain=float(self.min_impurity_decrease) * total_weight,
             min_rows=min_leaf,
@@ -101,6 +109,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state
         As in scikit-learn.
+    init : "zero" or None
+        Where to start: from 0, or from the best constant.
+    ccp_alpha : float
+        What a leaf of a tree costs, as in `DecisionTreeRegressor`.
     monotonic_cst : sequence of −1, 0, 1, or dict from names, optional
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
@@ -155,6 +167,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
+        init: str | None = None,
         random_state: Any = None,
         max_features: int | float | str | None = None,
         alpha: float = 0.9,
@@ -165,6 +178,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
+        ccp_alpha: float = 0.0,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -266,6 +280,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
+        init: str | None = None,
         random_state: Any = None,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
@@ -275,6 +290,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
+        ccp_alpha: float = 0.0,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
