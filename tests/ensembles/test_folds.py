@@ -36,6 +36,7 @@ def test_models_judge_rows_that_come_after_those_they_learn_from() -> None:
         assert place[fold.rows[learners]].max() < place[fold.rows[judges]].min()
         judged += fold.rows[judges].tolist()
     assert sorted(judged) == sorted(order[1:].tolist())  # each but the first, once
+    assert [own.tolist() for own in _fold(2).roots()] == [[0], [1]]
     codes = fold.bins.groups[0].codes[:, 0]
     np.testing.assert_array_equal(codes, fold.rows + 1)  # the codes of their rows
 

@@ -52,7 +52,8 @@ class Fold(NamedTuple):
         """Return the entries of each model's learners, then those of its judges."""
         if self.whole:
             return [np.arange(self.rows.size)]
-        border = np.flatnonzero(np.diff(self.model)) + 1
+        # The first judges may be those of the last learners' model, the only one.
+        border = np.union1d(np.flatnonzero(np.diff(self.model)) + 1, self.n_learners)
         return np.split(np.arange(self.rows.size), border)
 
 

@@ -143,9 +143,8 @@ def _grow_task(
     lengths = given.stop - given.start
     own = np.empty(int(lengths.sum()), dtype=np.int32)
     _gather_rows(own, rows, given.start, given.stop)
-    values: Any = table.values
-    if least and rule.raw and _by_column(values):
-        near = _Near(values.T, own.astype(np.uint32), statistics, None)
+    if least and rule.raw and _by_column(table.values):
+        near = _Near(np.asarray(table.values).T, own.astype(np.uint32), statistics, None)
     elif in_turn and not rule.raw and _is_near(table, statistics):
         near = _Near(table.codes[0].T, own.astype(np.uint32), statistics, None)
     else:
@@ -156,16 +155,7 @@ def _grow_task(
     weight = np.empty(0, dtype=np.int64) if weight is None else weight
     reals = identity is not None
     identity = np.empty((0, 0)) if identity is None else identity
-    layout, limits = rule.layout, rule.limits
-    least_rows = max(1, limits.min_rows)
-    numbers = (
-        rule.max_depth,
-        max(rule.min_rows_split, 2 * least_rows),
-        least_rows,
-        float(limits.min_weight),
-        float(rule.min_gain),
-        np.empty(0) if rule.costs is None else rule.costs,
-    )
+    layout = rule.layout
     ends = np.cumsum(lengths)
     _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
@@ -179,7 +169,7 @@ def _grow_task(
         identity,
         reals,
         table.n_codes,
-        numbers,
+        _numbers(rule),
         (rule.max_features, rule.order_state, rule.cut_state),
         layout._replace(unit=np.asarray(layout.unit, dtype=np.float64)),
         least,
@@ -192,6 +182,19 @@ def _grow_task(
     _scatter_rows(rows, placed, given.start, given.stop)
     _place(made, count, given)
     return count
+
+
+def _numbers(rule: Rule) -> tuple[Any, ...]:
+    """Return what a node needs to be split, and what features cost."""
+    least_rows = max(1, rule.limits.min_rows)
+    return (
+        rule.max_depth,
+        max(rule.min_rows_split, 2 * least_rows),
+        least_rows,
+        float(rule.limits.min_weight),
+        float(rule.min_gain),
+        np.empty(0) if rule.costs is None else rule.costs,
+    )
 
 
 def _place(made: _Made, count: int, given: Starts) -> None:
