@@ -209,8 +209,9 @@ def _frontier(
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
     if system.ccp_alpha > 0.0:
-        whole = grown.total[: numbers.size, derived.targets.layout.weight] * derived.hessian_unit
-        grown = without_weak_links(grown, whole * _in_units(system.ccp_alpha, derived.gain_unit))
+        least = _in_units(system.ccp_alpha, derived.gain_unit) * derived.hessian_unit
+        whole = grown.total[: numbers.size, derived.targets.layout.weight].astype(np.float64)
+        grown = without_weak_links(grown, whole * least)
     leaf = leaves_by_rows(grown)
     if derived.whole is not None:
         grown = with_all_digits(grown, leaf, rows, derived)

@@ -100,7 +100,8 @@ def least_variance(size: Floats, share: float, chance: Floats) -> Floats:
     turn = np.full(size.size, np.inf)  # drawn where below one
     np.divide(chance, odds, out=turn, where=odds > 0.0)
     drawn = (turn < 1.0) | (turn == turn.min())
-    return np.divide(1.0, odds, out=np.zeros(size.size), where=drawn)
+    factor: Floats = np.divide(1.0, odds, out=np.zeros(size.size), where=drawn)
+    return factor
 
 
 def _exponential(chance: Any) -> Any:
