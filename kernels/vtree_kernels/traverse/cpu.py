@@ -22,6 +22,7 @@ from vtree_kernels.traverse.together import TOGETHER, by_map, by_missing, by_num
 
 LEAST, MOST = 512, 8192  # rows of a block
 _NODES_A_ROW = 4  # of a tree, in a block
+_SMALL = 1024  # nodes of a tree that is looked through for its depth
 _LEAVES = 1 << 16  # found at a time, of a block's rows in some trees
 _COLUMNS_A_STEP = 4  # that are read in the time of a step
 # Nodes that are packed in the time that a row walks down a tree alone: of nodes in the L2 cache,
@@ -76,11 +77,38 @@ def _some_missing(values):  # type: ignore[no-untyped-def]
     return False
 
 
+@numba.njit(cache=True, nogil=True)
+def _depths(root, sizes, first_child):  # type: ignore[no-untyped-def]
+    """Return the depth of each tree, as far as its nodes have two children."""
+    level = np.zeros(first_child.size + 1, np.int64)
+    depth = np.zeros(root.size, np.int64)
+    for tree in range(root.size):
+        for node in range(root[tree], min(root[tree] + sizes[tree], first_child.size)):
+            child = first_child[node]
+            if child >= 0:
+                level[child] = level[child + 1] = level[node] + 1
+                depth[tree] = max(depth[tree], level[node] + 1)
+    return depth
+
+
+def _first_steps(root: NDArray[np.int32], first_child: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many steps all rows take before those at rest are left out, (T,).
+
+    As many as in a full tree of as many nodes, or all where the tree is hardly deeper.
+    """
+    sizes = np.diff(np.append(root, first_child.size))
+    sizes = np.where(sizes > 0, sizes, first_child.size)
+    full = np.log2((sizes + 1) / 2).astype(np.int64)
+    if first_child.size > _SMALL * root.size:
+        return full
+    depth = _depths(root, sizes, first_child)
+    return np.where((full < depth) & (depth <= 2 * full), depth, full)
+
+
 def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]) -> Forest:
     """Return trees, their node arrays as `traverse` is given them, for a table's rows."""
     size, n_rows = plain[0].size, values.shape[0]
-    sizes = np.diff(np.append(root, size))
-    first = np.log2((np.where(sizes > 0, sizes, size) + 1) / 2).astype(np.int64)
+    first = _first_steps(root, plain[3])
     levels = np.full(root.size, -1)
     packed, stays = None, False
     pays = n_rows * root.size * (_PAYS if size <= _NEAR else _PAYS_AFAR) >= size
