@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels.traverse.levels import count_levels, leaves_by_level
 from vtree_kernels.traverse.packing import Mapped, Packed, pack
-from vtree_kernels.traverse.together import TOGETHER, by_map, by_missing, by_number, descent
+from vtree_kernels.traverse.together import STEPS, TOGETHER, by_map, by_missing, by_number, descent
 
 LEAST, MOST = 512, 8192  # rows of a block
 _NODES_A_ROW = 4  # of a tree, in a block
@@ -102,7 +102,7 @@ def _first_steps(root: NDArray[np.int32], first_child: NDArray[np.int32]) -> NDA
     if first_child.size > _SMALL * root.size:
         return full
     depth = _depths(root, sizes, first_child)
-    return np.where((full < depth) & (depth <= 2 * full), depth, full)
+    return np.where((full < depth) & (depth <= full + STEPS), depth, full)
 
 
 def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]) -> Forest:

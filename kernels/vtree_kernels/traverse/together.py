@@ -26,7 +26,7 @@ from vtree_kernels._naming import named_after
 
 TOGETHER = 8  # rows that go down a tree together
 ROWS = 512  # of which a list is made
-_STEPS = 4  # before the list is looked through again
+STEPS = 4  # before the list is looked through again
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
@@ -121,7 +121,7 @@ def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
         count, steps = leaf.size, first
         while count > 0:
             stretch(node[:count], row[:count], values, nodes, steps)
-            left, steps = 0, _STEPS
+            left, steps = 0, STEPS
             for i in range(count):
                 at = node[i]
                 leaf[number[i]] = at
