@@ -9,7 +9,7 @@ from vtree import draws
 from vtree.predict import leaves
 from vtree.sampling import Draw, feature_places
 from vtree.splits import Splits, joined_splits
-from vtree.tree import Tree
+from vtree.tree import Tree, fingerprint
 
 GINI = Setting("gini")
 nan, inf = np.nan, np.inf
@@ -53,6 +53,30 @@ def test_thresholds_and_missing_values(
     tree = _stump(x, y)
     assert (tree.threshold[0], tree.missing_child[0]) == (threshold, missing_child)
     assert np.signbit(tree.threshold[0]) == (threshold < 0)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("criterion", ["gini", "squared_error", "absolute_error"])
+@pytest.mark.parametrize("categories", [False, True])
+def test_where_more_weight_goes_as_more_copies_would(
+    alone: bool, criterion: str, categories: bool
+) -> None:
+    """No row tells where missing values go: two rows of weight nine are more than five of one."""
+    draw = np.random.default_rng(0)
+    X = draw.integers(0, 6, (60, 4)).astype(np.float64)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + draw.integers(0, 3, 60) > 6).astype(int)
+    weight = draw.choice([1, 9], 60, p=[0.7, 0.3])
+    levels = (6, -1, 6, -1) if categories else None
+    setting = Setting(criterion, levels, alone=alone)
+    tree = fit(X, y, setting, weight)
+    copies = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight), setting)
+    for name in set(Tree._fields) - {"n_rows"}:
+        np.testing.assert_array_equal(getattr(tree, name), getattr(copies, name), name)
+    split = np.flatnonzero(tree.first_child >= 0)
+    first = tree.first_child[split]
+    by_rows = np.where(tree.n_rows[first] > tree.n_rows[first + 1], 0, 1)
+    assert (tree.missing_child[split] != by_rows).any()
+    assert fingerprint(fit(X, y, setting, weight, mode="reference")) == fingerprint(tree)
 
 
 def test_a_threshold_lies_between_the_nodes_own_values() -> None:

@@ -36,7 +36,7 @@ from vtree.histogram import (
 )
 from vtree.purity import impure
 from vtree.routing import Data, Router, by_branch, by_value, unmoved
-from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
+from vtree.splits import NodeRows, Nodes, Search, Searcher, Splits, joined_splits
 from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
 from vtree_kernels.search import search as rows_search
@@ -157,7 +157,8 @@ def grow(
         _bound(grown, chosen, frontier, data, plan.search)
     few = np.concatenate(waiting)
     if rule is not None and few.size:
-        grown, data = with_subtrees(grown, few, data, rule)
+        assert isinstance(plan.search, Search)  # others have no rule
+        grown, data = with_subtrees(grown, few, data, rule, plan.search.size)
     return grown, arrays.to_numpy(data.order), branches.map
 
 

@@ -80,6 +80,16 @@ class Search(NamedTuple):
     legal: tuple[Legal, ...] = ()  # rules by which features may split a node, all of them
     subsets: Subsets = subset_splits
     leaning: bool = False  # whether gains ask what the node answers, its bounds both
+    curved: bool = False  # whether weights are second derivatives
+
+    @property
+    def size(self) -> int:
+        """The plane by which one child is larger than the other: where values miss that none did.
+
+        Weight, so that a row of weight three is three rows. Second derivatives say how sure rows
+        are, not how many; beside them rows are counted, as weights have no plane of their own.
+        """
+        return 0 if self.curved else self.layout.weight
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group."""
@@ -336,7 +346,8 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     split = chosen > -np.inf
     sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
     learnt, missing = candidates.missing_left[every, feature], candidates.missing[every, feature]
-    missing_child = missing_branch(learnt, missing, left[:, 0], nodes.total[:, 0])
+    sizes = left[:, search.size], nodes.total[:, search.size]
+    missing_child = missing_branch(learnt, missing, *sizes)
     drawn = None if candidates.threshold is None else candidates.threshold[every, feature]
     gap = candidates.bin[every, feature], candidates.following[every, feature]
     bin, threshold = thresholds(feature, *gap, bins, drawn)

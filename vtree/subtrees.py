@@ -101,8 +101,13 @@ def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDA
     return np.asarray(n_rows <= most)
 
 
-def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[Grown, Data]:
-    """Return (nodes with all that is below the `own` ones appended, their rows sorted by leaf)."""
+def with_subtrees(
+    grown: Grown, own: Integers, data: Data, rule: Rule, size: int
+) -> tuple[Grown, Data]:
+    """Return (nodes with all that is below the `own` ones appended, their rows sorted by leaf).
+
+    size: the plane that tells the larger child, see `Search.size`.
+    """
     own = own[np.argsort(grown.start[own])]
     bins, rows = data.bins, data.rows
     found = subtree(
@@ -133,7 +138,7 @@ def with_subtrees(grown: Grown, own: Integers, data: Data, rule: Rule) -> tuple[
     made = _taken(found, order)
     del found  # large, as is `made`
     at_levels = given[before] < 0
-    fields = _fields(made, first_child, bins, rule)
+    fields = _fields(made, first_child, bins, rule, size)
     del made
     for name, field in fields.items():
         if name not in _OF_ALL:
@@ -155,13 +160,17 @@ def _is_in_order(found: Subtrees) -> bool:
 
 
 def _fields(
-    made: dict[str, NDArray[Any]], first_child: NDArray[np.int32], bins: Bins, rule: Rule
+    made: dict[str, NDArray[Any]],
+    first_child: NDArray[np.int32],
+    bins: Bins,
+    rule: Rule,
+    size: int,
 ) -> dict[str, NDArray[Any]]:
     """Return the fields of `Grown`, but `tree`."""
     return {
         **{name: alike(name, first_child.size) for name in _ALIKE},
         **{name: made[name] for name in _KEPT},
-        **_splits(made, first_child, bins, rule),
+        **_splits(made, first_child, bins, rule, size),
         "parent": _parents(first_child),
         "first_child": first_child,
         "n_children": np.where(first_child >= 0, np.int32(2), np.int32(0)),
@@ -209,7 +218,11 @@ def _taken(found: Subtrees, places: Integers) -> dict[str, NDArray[Any]]:
 
 
 def _splits(
-    made: dict[str, NDArray[Any]], first_child: NDArray[np.int32], bins: Bins, rule: Rule
+    made: dict[str, NDArray[Any]],
+    first_child: NDArray[np.int32],
+    bins: Bins,
+    rule: Rule,
+    size: int,
 ) -> dict[str, NDArray[Any]]:
     """Return bin, threshold and the branch of missing values of each node."""
     split = np.flatnonzero((first_child >= 0) & (made["feature"] >= 0))
@@ -220,12 +233,13 @@ def _splits(
         bins,
         made["threshold"][split] if rule.raw else None,
     )
-    n_rows = made["stop"] - made["start"]
+    # Where all weights are one, the segments of the rows are at hand, and smaller.
+    sizes = made["total"][:, size] if size else made["stop"] - made["start"]
     missing_child = missing_branch(
         made["missing_left"][split],
         made["missing"][split],
-        n_rows[first_child[split]],
-        n_rows[split],
+        sizes[first_child[split]],
+        sizes[split],
     )
     of_splits: tuple[NDArray[Any], ...] = (bin.astype(np.int32), threshold, missing_child)
     fields = {}

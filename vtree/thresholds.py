@@ -15,11 +15,15 @@ Integers = NDArray[np.int64]
 
 
 def missing_branch(
-    missing_left: NDArray[np.bool_], missing: Integers, n_left: Integers, n_rows: Integers
+    missing_left: NDArray[np.bool_], missing: Integers, left: Integers, both: Integers
 ) -> NDArray[np.int32]:
-    """Return the learnt branch of missing values, or the one with more rows (second on ties)."""
+    """Return the learnt branch of missing values, or the larger one (second on ties).
+
+    missing (Q,): rows of the node that tell; left, both (Q,): sizes of the first child and of the
+    node, as `Search.size` has them.
+    """
     learnt = np.where(missing_left, 0, 1)
-    larger = np.where(2 * n_left > n_rows, 0, 1)
+    larger = np.where(left > both - left, 0, 1)
     return np.where(missing > 0, learnt, larger).astype(np.int32)
 
 

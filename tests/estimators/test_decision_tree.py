@@ -59,6 +59,7 @@ def test_parameters_are_sklearns_and_ours(name: str) -> None:
         "feature_costs",
         "surrogates",
         "use_surrogates",
+        "surrogate_counts",
         "max_bins",
         "categorical_features",
         "unknown_categories",

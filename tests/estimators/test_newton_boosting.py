@@ -17,6 +17,7 @@ from tests.peer_tables import table as peer_table
 from tests.samples import classes, columns, reals
 from vtree import (
     Bins,
+    GradientBoostingRegressor,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     digest,
@@ -403,3 +404,18 @@ def test_bins_of_a_round_cannot_be_ready() -> None:
         model.fit(Bins(X, max_bins=20), LABELS)
     fine = NewtonBoostingClassifier(n_estimators=2, max_bins=255).fit(X, LABELS)
     assert digest(model.set_params(max_bins=255).fit(X, LABELS)) == digest(fine)
+
+
+def test_where_values_miss_that_no_row_did() -> None:
+    """The heavier side, as of copies; beside second derivatives, the one with more rows."""
+    X, y = reals(80, n_features=3)
+    weight = np.random.default_rng(2).choice([1, 9], 80)
+    common: dict[str, Any] = {"n_estimators": 3, "max_depth": 4, "max_bins": None}
+    for kind in (GradientBoostingRegressor, NewtonBoostingRegressor):
+        tree = kind(**common).fit(X, y, weight).grown_
+        copies = kind(**common).fit(X.repeat(weight, axis=0), y.repeat(weight)).grown_
+        np.testing.assert_array_equal(tree.missing_child, copies.missing_child)
+    tree = NewtonBoostingClassifier(**common).fit(X, y > 0, weight).grown_
+    first = tree.first_child[tree.first_child >= 0]
+    more_rows = np.where(tree.n_rows[first] > tree.n_rows[first + 1], 0, 1)
+    np.testing.assert_array_equal(tree.missing_child[tree.first_child >= 0], more_rows)

@@ -10,6 +10,7 @@ from tests.conftest import NAMESPACES
 from tests.surrogates.tables import Gappy, gappy
 from vtree import arrays
 from vtree.surrogates.agreement import (
+    COUNTS,
     Sent,
     agreement,
     best_surrogates,
@@ -66,7 +67,9 @@ def _numeric(x: Any, child: Any, weight: Any, reversed_tie: bool) -> tuple[float
     return best if best[2] >= 0 else (-np.inf, np.nan, -1)
 
 
-def _levels(x: Any, child: Any, weight: Any, n: int, reversed_tie: bool) -> tuple[float, list[int]]:
+def _levels(
+    x: Any, child: Any, weight: Any, n: int, reversed_tie: bool, counts: str
+) -> tuple[float, list[int]]:
     both = ~np.isnan(x) & (child < 2)
     totals = [weight[both & (child == side)].sum() for side in (0, 1)]
     usual = int(reversed_tie) if totals[0] == totals[1] else int(np.argmax(totals))
@@ -79,12 +82,15 @@ def _levels(x: Any, child: Any, weight: Any, n: int, reversed_tie: bool) -> tupl
         ways.append(way if count else NO_WAY)
         rows[way] += count
         agrees += max(heavy)
+    if counts == "rpart":
+        rows = [agrees, sum(totals) - agrees]
     return (agrees if min(rows) >= 2 and agrees > max(totals) else -np.inf), ways
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_cut(seed: int, weighted: bool) -> None:
+@pytest.mark.parametrize("counts", COUNTS)
+def test_every_cut(seed: int, weighted: bool, counts: str) -> None:
     table = gappy(45, seed)
     draw = np.random.default_rng(seed + 50)
     child = np.where(np.isnan(table.X[:, 0]), 2, table.X[:, 0] > 0.1).astype(np.int32)
@@ -92,7 +98,7 @@ def test_every_cut(seed: int, weighted: bool) -> None:
     weight = draw.integers(1, 5, 45) if weighted else None
     sent, asked = _sent(table, child, weight)
     ties = np.array([False, True])
-    found = find_surrogates(sent, asked, ties, table.bins, 1 << 20)
+    found = find_surrogates(sent, asked, ties, table.bins, 1 << 20, COUNTS[counts])
     own = np.ones(45) if weight is None else weight
     sides = np.zeros((2, 2), dtype=np.int64)
     for node in (0, 1):
@@ -106,7 +112,7 @@ def test_every_cut(seed: int, weighted: bool) -> None:
             given = float(found.agreement[node, feature])
             if table.levels[feature] >= 0:
                 n = int(table.levels[feature])
-                agrees, ways = _levels(x[:, feature], c, w, n, bool(ties[node]))
+                agrees, ways = _levels(x[:, feature], c, w, n, bool(ties[node]), counts)
                 assert given == agrees
                 assert found.ways[feature][node, 1 : n + 1].tolist() == ways
                 continue

@@ -327,6 +327,7 @@ def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan
         uses_once=system.together is not None,
         legal=tuple(legal),
         leaning=system.leaning > 0.0,
+        curved=derived.curved,
     )
     if system.categories is not None:
         search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))

@@ -59,6 +59,7 @@ class Derivatives(NamedTuple):
     targets: Targets
     gradient_unit: float
     hessian_unit: float
+    curved: bool  # whether the weights of `targets` are second derivatives, times the rows' own
     whole: NDArray[Any] | None = None  # (R, 2) weight and sums where growth has fewer digits
 
     @property
@@ -119,7 +120,8 @@ def derivative_targets(
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,
     )
-    derived = Derivatives(targets, gradient_unit, hessian_unit, whole)
+    curved = hessian is not None
+    derived = Derivatives(targets, gradient_unit, hessian_unit, curved, whole)
     check_finite(derived.gain_unit)
     return derived
 

@@ -1,4 +1,4 @@
-"""The door for `surrogates` and `use_surrogates`: what becomes of rows with missing values."""
+"""The door for `surrogates`, `use_surrogates` and `surrogate_counts`: what becomes of rows with missing values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.errors import InputError
 from vtree.splits import Search
-from vtree.surrogates import SurrogateRouter, credit
+from vtree.surrogates import COUNTS, SurrogateRouter, credit
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +43,7 @@ def surrogate_router(estimator: Any, search: Search) -> SurrogateRouter | None:
         0 if use == STAY else count,
         to_larger=use == LARGER_SIDE_AT_LAST,
         budget=estimator.histogram_budget,
+        counts=COUNTS[estimator.surrogate_counts],
     )
 
 

@@ -96,6 +96,10 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
         What becomes of rows that miss a feature. 0: they stay at the node and are answered by it.
         1: surrogates send them, those that none can send stay. 2: such ones go with the larger
         side (nowhere if both are equal).
+    surrogate_counts : "sides" or "rpart"
+        What a surrogate by categories has two rows of: "sides", that it sends to either side, as
+        rpart documents it; "rpart", that it sends right and that it sends wrong, as rpart 4.1
+        counts, which has no surrogate where a copy of the feature is at hand.
     max_bins : int or None
         The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
     categorical_features : "from_dtype", None, mask, indices or names
@@ -171,6 +175,7 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
         feature_costs: Any = None,
         surrogates: int = 0,
         use_surrogates: int = 2,
+        surrogate_counts: str = "sides",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -197,6 +202,7 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
         self.feature_costs = feature_costs
         self.surrogates = surrogates
         self.use_surrogates = use_surrogates
+        self.surrogate_counts = surrogate_counts
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories
@@ -344,6 +350,7 @@ class DecisionTreeRegressor(HasSurrogates, RegressorMixin, MultiOutputMixin, Tre
         feature_costs: Any = None,
         surrogates: int = 0,
         use_surrogates: int = 2,
+        surrogate_counts: str = "sides",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -374,6 +381,7 @@ class DecisionTreeRegressor(HasSurrogates, RegressorMixin, MultiOutputMixin, Tre
         self.feature_costs = feature_costs
         self.surrogates = surrogates
         self.use_surrogates = use_surrogates
+        self.surrogate_counts = surrogate_counts
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unknown_categories = unknown_categories

@@ -69,6 +69,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "monotonic_cst": ["array-like", None],
     "surrogates": [Interval(Integral, 0, None, closed="left")],
     "use_surrogates": [Options(Integral, {0, 1, 2})],
+    "surrogate_counts": [StrOptions({"sides", "rpart"})],
     "feature_costs": ["array-like", None],
     "max_bins": [Interval(Integral, 2, 65_535, closed="both"), None],
     "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],

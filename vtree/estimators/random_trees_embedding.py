@@ -19,7 +19,7 @@ from vtree.tree import Tree, one_tree
 _OWN = frozenset(
     ("criterion", "max_features", "ccp_alpha", "monotonic_cst", "max_bins", "bootstrap")
     + ("oob_score", "max_samples", "feature_costs", "surrogates", "use_surrogates")
-    + ("min_samples_category",)
+    + ("surrogate_counts", "min_samples_category")
 )
 
 

@@ -6,6 +6,7 @@ Olshen and Stone, Classification and Regression Trees, 1984, §5.3). Rows that m
 no part in judging its splits.
 """
 
+from vtree.surrogates.agreement import COUNTS
 from vtree.surrogates.credit import credit
 from vtree.surrogates.descent import come_to_rest
 from vtree.surrogates.known_rows import KnownRows
@@ -20,6 +21,7 @@ from vtree.surrogates.rules import (
 )
 
 __all__ = [
+    "COUNTS",
     "KnownRows",
     "Rules",
     "SurrogateRouter",

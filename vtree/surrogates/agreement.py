@@ -5,6 +5,8 @@ It is the search of growth once more, for a target that is the row's child.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,13 +86,42 @@ def weighed_agreement(left: Any, right: Any, layout: Any) -> Any:
     return choose(fewer >= 2.0, choose(straight > crossed, straight, crossed), -float("inf"))
 
 
+# counts(way, rows) → (l, G, 2), two rows of each of which make levels a surrogate. way (l, G,
+# levels): the child of each level; rows (l, G, levels, 2): those that the split sends to child 0, 1.
+Counts = Callable[[Integers, Integers], Integers]
+
+
+def either_side(way: Integers, rows: Integers) -> Integers:
+    """Return the rows that the levels send to child 0, and to child 1."""
+    both = rows.sum(axis=3)
+    return np.stack([np.where(way == side, both, 0).sum(axis=2) for side in (0, 1)], axis=2)
+
+
+def right_and_wrong(way: Integers, rows: Integers) -> Integers:
+    """Return the rows that the levels send where they ought to go, and those that they do not.
+
+    It is what rpart 4.1 counts, though its news say either side; so a copy is no surrogate there.
+    """
+    right = np.take_along_axis(rows, way[..., None], axis=3).sum(axis=(2, 3))
+    return np.stack([right, rows.sum(axis=(2, 3)) - right], axis=2)
+
+
+COUNTS: Mapping[str, Counts] = MappingProxyType({"sides": either_side, "rpart": right_and_wrong})
+
+
 def find_surrogates(
-    sent: Sent, own_feature: Integers, reversed_ties: NDArray[np.bool_], bins: Bins, budget: int
+    sent: Sent,
+    own_feature: Integers,
+    reversed_ties: NDArray[np.bool_],
+    bins: Bins,
+    budget: int,
+    counts: Counts = either_side,
 ) -> Candidates:
     """Return the best surrogate of each node in each feature but its own.
 
     own_feature (L,): what the node asks; reversed_ties (L,): where both orientations agree
-    equally, whether low values (or levels in doubt) go to child 1; budget: bytes for histograms.
+    equally, whether low values (or levels in doubt) go to child 1; budget: bytes for histograms;
+    counts: what makes levels a surrogate.
     """
     shape = (own_feature.size, bins.n_bins.size)
     best = Candidates(
@@ -102,13 +133,13 @@ def find_surrogates(
     )
     total = sent.total()
     for group in bins.groups:
-        bytes_of_node = group.features.size * group.n_codes * 8 * _LAYOUT.n_statistics
+        bytes_of_node = group.features.size * group.n_codes * 8 * (_LAYOUT.n_statistics + 1)
         step = max(1, budget // (8 * bytes_of_node))
         for first in range(0, shape[0], step):
             some = slice(first, min(first + step, shape[0]))
             hist = _histogram(group, sent, some)
             if group.categorical:
-                _of_categories(hist, sent, group, some, reversed_ties[some], best)
+                _of_categories(hist, counts, group, some, reversed_ties[some], best)
             else:
                 _of_numbers(hist, total[some], group, some, reversed_ties[some], best)
     best.agreement[np.arange(shape[0]), own_feature] = -np.inf
@@ -116,17 +147,24 @@ def find_surrogates(
 
 
 def _histogram(group: Group, sent: Sent, some: slice) -> Array:
-    """Return (l, G, B, 4), or without plane 0, which the others add up to, where none weighs."""
+    """Return (l, G, B, 4), or without plane 0, which the others add up to, where none weighs.
+
+    Of categories, where rows weigh, the last plane counts the rows of child 0, and one more those
+    of child 1.
+    """
     example = sent.order
     start, stop = sent.start[some], sent.stop[some]
     none = np.zeros((sent.child.size, 0), dtype=np.int64)
+    n_statistics = _LAYOUT.n_statistics - 1
     if sent.weight is None or sent.counts is None:
         label, sums = sent.child[:, None], none
     else:
         to = sent.child[:, None] == np.array([0, 1])
         label = none.astype(np.int32)
-        counted = to.any(axis=1) * sent.counts
-        sums = np.concatenate([to * sent.weight[:, None], counted[:, None]], axis=1)
+        counted = to if group.categorical else to.any(axis=1, keepdims=True)
+        parts = [to * sent.weight[:, None], counted * sent.counts[:, None]]
+        sums = np.concatenate(parts, axis=1)
+        n_statistics = 1 + sums.shape[1]
     return histogram(
         group.codes,
         example,
@@ -136,7 +174,7 @@ def _histogram(group: Group, sent: Sent, some: slice) -> Array:
         None,
         arrays.like(sums, example, dtype=np.int64),
         group.n_codes,
-        _LAYOUT.n_statistics - (sent.weight is None),
+        n_statistics,
         sent.weight is not None,
     )
 
@@ -175,26 +213,26 @@ def _of_numbers(
 
 def _of_categories(
     hist: Array,
-    sent: Sent,
+    counts: Counts,
     group: Group,
     some: slice,
     reversed_ties: NDArray[np.bool_],
     best: Candidates,
 ) -> None:
     """Send each level where most of its rows go; on a tie, where most rows of all levels go."""
-    table = arrays.to_numpy(hist)[:, :, 1:, -3:].astype(np.int64)  # (l, G, levels, 3)
-    weight = table[..., :2]
+    weighed = hist.shape[3] > _LAYOUT.n_statistics
+    table = arrays.to_numpy(hist)[:, :, 1:, int(weighed) :].astype(np.int64)
+    weight = table[..., :2]  # (l, G, levels, 2)
+    rows = table[..., 2:] if weighed else weight
     whole = weight.sum(axis=2)
     usual = np.where(whole[..., 0] == whole[..., 1], reversed_ties[:, None], whole.argmax(axis=2))
     usual = usual[..., None].astype(np.int64)
     way = np.where(weight[..., 0] > weight[..., 1], 0, 1)
     way = np.where(weight[..., 0] == weight[..., 1], usual, way)
-    both = table[..., 2] if sent.weight is not None else weight.sum(axis=3)
-    counted = np.stack([np.where(way == side, both, 0).sum(axis=2) for side in (0, 1)], axis=2)
     agrees = weight.max(axis=3).sum(axis=2)
-    usable = (counted >= _LEAST_ROWS).all(axis=2) & (agrees > whole.max(axis=2))
+    usable = (counts(way, rows) >= _LEAST_ROWS).all(axis=2) & (agrees > whole.max(axis=2))
     best.agreement[some, group.features] = np.where(usable, agrees, -np.inf)
-    ways = np.where(both > 0, way, NO_WAY).astype(np.uint8)
+    ways = np.where(rows.sum(axis=3) > 0, way, NO_WAY).astype(np.uint8)
     for g, feature in enumerate(group.features.tolist()):
         if feature not in best.ways:
             codes = table.shape[2] + 1

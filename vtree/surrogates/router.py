@@ -12,7 +12,13 @@ from vtree.binning import Bins
 from vtree.grown import Grown
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.routing import Data
-from vtree.surrogates.agreement import Sent, best_surrogates, find_surrogates
+from vtree.surrogates.agreement import (
+    Counts,
+    Sent,
+    best_surrogates,
+    either_side,
+    find_surrogates,
+)
 from vtree.surrogates.rules import Rules, child_of, follow, joined, places, with_surrogates
 from vtree.targets import Targets
 from vtree.tree import Tree
@@ -28,11 +34,19 @@ class SurrogateRouter:
 
     count: the most surrogates of a node; to_larger: whether a row that none of them can send goes
     with the larger side (the weight of the rows that the split itself sends; nowhere on a tie), or
-    stays at the node.
+    stays at the node; counts: what makes levels a surrogate.
     """
 
-    def __init__(self, count: int, *, to_larger: bool, budget: int = DEFAULT_BUDGET) -> None:
+    def __init__(
+        self,
+        count: int,
+        *,
+        to_larger: bool,
+        budget: int = DEFAULT_BUDGET,
+        counts: Counts = either_side,
+    ) -> None:
         self.count = count
+        self.counts = counts
         self.to_larger = to_larger
         self.budget = budget
         self._found: list[Rules] = []
@@ -93,9 +107,8 @@ class SurrogateRouter:
             sent = _sent(grown, nodes, node, rows, way, known, data)
             means = _means(known, data.targets)
             ties = means[:, 0] < means[:, 1]  # low values to the side of the larger mean (rpart)
-            found = find_surrogates(
-                sent, own.feature.astype(np.int64), ties, data.bins, self.budget
-            )
+            own_feature = own.feature.astype(np.int64)
+            found = find_surrogates(sent, own_feature, ties, data.bins, self.budget, self.counts)
             fields = best_surrogates(found, sides, self.count, data.bins)
             rules = with_surrogates(own, fields, found.ways, data.bins.n_bins)
             lost = np.flatnonzero(way < 0)
