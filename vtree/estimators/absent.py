@@ -1,4 +1,4 @@
-"""The door for `surrogates`, `use_surrogates` and `surrogate_counts`: what becomes of rows with missing values."""
+"""The door for what the parameters of surrogates say becomes of rows with missing values."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def weighed_agreement(left: Any, right: Any, layout: Any) -> Any:
 
 
 # counts(way, rows) → (l, G, 2), two rows of each of which make levels a surrogate. way (l, G,
-# levels): the child of each level; rows (l, G, levels, 2): those that the split sends to child 0, 1.
+# levels): the child of each level; rows (l, G, levels, 2): those that the split sends either way.
 Counts = Callable[[Integers, Integers], Integers]
 
 
