@@ -104,8 +104,9 @@ def test_large_trees_split_no_nodes_ahead_of_their_turn() -> None:
 
 
 def test_every_field_of_a_search_was_thought_of() -> None:
-    # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories.
-    taken = {"criterion", "layout", "limits", "draw", "feature_costs"}
+    # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories;
+    # `with_subtrees` is told `size`, which rests on `curved`.
+    taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved"}
     refused = {"monotone", "leaning", "uses_once", "legal"}
     of_categories = {"min_level_rows", "subsets"}
     assert set(Search._fields) == taken | refused | of_categories
