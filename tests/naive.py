@@ -5,7 +5,7 @@ point where it can be helped: Gini, twoing and squared error are fractions. What
 agree on is said here once more, from the specification:
 
 - thresholds lie midway between neighbouring values of the node; x <= threshold goes left;
-- missing values are tried right, then left; where a node has none, they follow the larger child
+- missing values are tried right, then left; where a node has none, they follow the heavier child
   (the right one of equals); they may be a right side by themselves, never a left one;
 - levels of two classes or of reals are cut in the order of their mean; of more classes, all subsets
   are tried (up to 12 levels), or cuts in the order of each class's share (above);
@@ -118,7 +118,8 @@ class Naive:
         if np.isnan(self.X[list(node.rows), split.feature]).any():
             node.missing_child = 0 if split.missing_left else 1
         else:
-            node.missing_child = 0 if len(split.left) > len(split.right) else 1
+            lighter = self._weight(split.left) <= self._weight(split.right)
+            node.missing_child = 1 if lighter else 0
         bounds = [node.bounds, node.bounds]
         direction = 0 if self.monotone is None else self.monotone[split.feature]
         if direction:

@@ -104,3 +104,12 @@ def test_whole_weights_are_copies_of_rows(kind: type[Any]) -> None:
     np.testing.assert_array_equal(weighted.log_p_values_, copied.log_p_values_)
     np.testing.assert_array_equal(weighted.grown_.value, copied.grown_.value)
     np.testing.assert_array_equal(weighted.grown_.branch_map, copied.grown_.branch_map)
+
+
+def test_missing_values_follow_weight_as_they_follow_copies() -> None:
+    X = np.array([["a"]] * 2 + [["b"]] * 5)
+    y, weight = np.array([0] * 2 + [1] * 5), np.array([9] * 2 + [1] * 5)
+    for kind in (CHAIDClassifier, CHAIDRegressor):
+        model = kind(min_samples_split=2, min_samples_leaf=1).fit({"x": X[:, 0]}, y, weight)
+        assert model.grown_.n_rows.tolist() == [7, 2, 5]
+        assert model.predict({"x": [None]}).tolist() == [0]

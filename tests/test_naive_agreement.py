@@ -195,8 +195,12 @@ def test_every_node_is_the_oracles(name: str) -> None:
         assert tree.impurity[m] == pytest.approx(node.impurity, rel=1e-9, abs=1e-12)
 
 
-def _walk(ours: Tree, theirs: Any) -> int:
-    """Compare split by split from the root and return how many agreed."""
+def _walk(ours: Tree, theirs: Any, *, gaps: bool) -> int:
+    """Compare split by split from the root and return how many agreed.
+
+    gaps: whether values are missing. Where none are, they go with more weight here, and with more
+    rows in scikit-learn.
+    """
     same, pairs = 0, [(0, 0)]
     for m, k in pairs:
         assert ours.n_rows[m] == theirs.n_node_samples[k]
@@ -213,7 +217,10 @@ def _walk(ours: Tree, theirs: Any) -> int:
         assert ours.gain[m] == pytest.approx(gain, rel=1e-10, abs=1e-10)
         if ours.feature[m] != theirs.feature[k] or ours.threshold[m] != theirs.threshold[k]:
             continue  # a tie
-        if (ours.missing_child[m] == 0) != bool(theirs.missing_go_to_left[k]):
+        weight = theirs.weighted_n_node_samples
+        goes_left = theirs.missing_go_to_left[k] if gaps else weight[left] > weight[right]
+        if (ours.missing_child[m] == 0) != bool(goes_left):
+            assert gaps
             continue  # a tie too
         same += 1
         pairs += [(first, left), (first + 1, right)]
@@ -268,5 +275,5 @@ def test_scikit_learn_agrees_up_to_ties(name: str, size: str) -> None:
     X = X.astype(np.float32).astype(np.float64)
     table = replace(table, data=(X, y))
     tree = fit(X, y, table.setting, table.weight if table.weighted else None)
-    same = _walk(tree, _peer(table))
+    same = _walk(tree, _peer(table), gaps=bool(np.isnan(X).any()))
     assert same >= (20 if size == "large" else 1)

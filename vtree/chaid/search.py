@@ -149,7 +149,7 @@ class ChaidSearch(NamedTuple):
             total = _child_totals(child, each.table[node, g])
             totals.append(total)
             n_children[node] = total.shape[0]
-            maps[node] = branch_map(child, total[:, 0], bool(self.ordinal[f]))
+            maps[node] = branch_map(child, total[:, self.layout.weight], bool(self.ordinal[f]))
             missing_child[node] = maps[node][0]
         return Splits(
             feature=np.where(split, feature, -1).astype(np.int32),
@@ -208,10 +208,10 @@ def _child_totals(child: Integers, table: Integers) -> Integers:
     return total
 
 
-def branch_map(child: Integers, n_rows: Integers, ordinal: bool) -> NDArray[Any]:
+def branch_map(child: Integers, weight: Integers, ordinal: bool) -> NDArray[Any]:
     """Return the child of each code, those without rows in the node (−1) included.
 
-    A missing value goes to the largest child (of C, with n_rows each), an ordinal level with the
+    A missing value goes to the heaviest child (of C, with weight each), an ordinal level with the
     nearest level below it (or else above), a nominal level with the node's first level.
 
     >>> branch_map(np.array([-1, -1, 0, -1, 1]), np.array([3, 9]), True).tolist()
@@ -225,10 +225,10 @@ def branch_map(child: Integers, n_rows: Integers, ordinal: bool) -> NDArray[Any]
         nearest = child[seen[below]] if ordinal else np.full(codes.size, child[seen[0]])
         mapped[1:] = np.where(child[1:] >= 0, child[1:], nearest)
     else:
-        mapped[1:] = int(np.argmax(n_rows))
+        mapped[1:] = int(np.argmax(weight))
     if mapped[0] < 0:
-        mapped[0] = int(np.argmax(n_rows))
-    return mapped.astype(child_dtype(n_rows.size))
+        mapped[0] = int(np.argmax(weight))
+    return mapped.astype(child_dtype(weight.size))
 
 
 def class_levels(table: Integers, layout: Layout) -> Floats:
