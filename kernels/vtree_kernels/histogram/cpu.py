@@ -215,7 +215,8 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
     all_codes, planes = codes.reshape(-1), (n_statistics, counted, weighted)
     whole = n_codes * _WHOLE[min(values.shape[1] - 1, 1)]
-    widths = packing(_all_bits(compact.bits, counted))[0][:, 1]
+    with_count = np.intp(counted > 0 or compact.bits.size == 0)  # of labels alone nothing is packed
+    widths = packing(_all_bits(compact.bits, with_count))[0][:, 1]
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
