@@ -127,7 +127,7 @@ def with_subtrees(
     data = data._replace(order=found.rows)
     if grown.feature.size == 1 and _is_in_order(found):
         only = {name: getattr(found, name) for name in (*_KEPT, *_OF_SPLITS)}
-        fields = _fields(only, found.first_child, bins, rule)
+        fields = _fields(only, found.first_child, bins, rule, size)
         return Grown(**fields, tree=alike("tree", found.key.size)), data
     order, first_child, tree = _in_order(grown, own, found)
     known = np.flatnonzero(order >= found.key.size)  # nodes of `grown`
