@@ -19,7 +19,8 @@ class BestFirst:
     """An `Order` that gives each tree at most `max_leaves` leaves."""
 
     def __init__(self, max_leaves: int) -> None:
-        self.max_leaves = max_leaves
+        self.max_leaves: int | None = max_leaves
+        self._most_splits = max_leaves - 1
 
     def __call__(self, grown: Grown) -> NDArray[np.int64]:
         """Return the nodes to split now: the next in line, and others that may be soon."""
@@ -48,7 +49,7 @@ class BestFirst:
         selected: list[int] = []
         missing: list[int] = []
         arrivals = 1
-        while line and len(selected) + len(missing) < self.max_leaves - 1:
+        while line and len(selected) + len(missing) < self._most_splits:
             _, _, node = heapq.heappop(line)
             first = first_child(node)
             if first < 0:

@@ -13,7 +13,7 @@ same calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +60,18 @@ class Stops(NamedTuple):
     min_gain: float = -np.inf  # the least total decrease of a split
 
 
-# order(grown) → the nodes to split now, or none when the trees are done. Others may have been split
-# ahead of their turn.
-Order = Callable[[Grown], Integers]
+class Order(Protocol):
+    """Which nodes to split next."""
+
+    @property
+    def max_leaves(self) -> int | None:
+        """How many leaves a tree is asked for at most; None for all that there are."""
+
+    def __call__(self, grown: Grown) -> Integers:
+        """Return the nodes to split now, none when the trees are done.
+
+        Others may have been split ahead of their turn.
+        """
 
 
 class Plan(NamedTuple):
@@ -79,9 +88,16 @@ class Plan(NamedTuple):
     answers: Callable[[Grown, Integers], NDArray[np.float64]] | None = None
 
 
-def level_order(grown: Grown) -> Integers:
+class _LevelOrder:
     """Split every node that has a split."""
-    return np.flatnonzero((grown.feature >= 0) & (grown.first_child < 0))
+
+    max_leaves = None
+
+    def __call__(self, grown: Grown) -> Integers:
+        return np.flatnonzero((grown.feature >= 0) & (grown.first_child < 0))
+
+
+level_order = _LevelOrder()
 
 
 class _Kept(NamedTuple):
@@ -178,8 +194,10 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
     )
     if rule is None or not subtree.is_native(data.order, rule):
         return None
-    asked = order is level_order or data.order.shape[0] <= n_trees * worth_whole(order, data, rule)
-    return rule if asked else None
+    if order.max_leaves is None:
+        return rule
+    most = n_trees * worth_whole(order.max_leaves, data, rule)
+    return rule if data.order.shape[0] <= most else None
 
 
 def _summed(bins: Bins, search: Searcher) -> list[Group]:

@@ -77,13 +77,13 @@ def rule_of(
     )
 
 
-def worth_whole(order: Any, data: Data, rule: Rule) -> int:
+def worth_whole(max_leaves: int, data: Data, rule: Rule) -> int:
     """Return up to how many rows a tree is grown whole for an order that asks for a few leaves.
 
     A leaf that such an order asks for costs it what so many rows of a whole tree cost.
     """
     a_leaf = ROWS_A_LEAF_DRAWN if _few_are_drawn(data, rule) else ROWS_A_LEAF
-    return max(FEW_IN_ALL, a_leaf * int(getattr(order, "max_leaves", 0)))
+    return max(FEW_IN_ALL, a_leaf * max_leaves)
 
 
 def _few_are_drawn(data: Data, rule: Rule) -> bool:

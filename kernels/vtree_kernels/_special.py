@@ -23,10 +23,18 @@ class Addresses(NamedTuple):
     gammaln: int
 
 
-def addresses() -> Addresses:
-    """Look the functions up; this loads a part of SciPy."""
-    names = ("__pyx_fuse_1erfc", "chdtrc", "gammaln")  # the first for float64
-    return Addresses(*(get_cython_function_address(_HOME, name) for name in names))
+_NAMES = ("__pyx_fuse_1erfc", "chdtrc", "gammaln")  # the first for float64
+
+
+def addresses() -> Addresses | None:
+    """Look the functions up, which loads a part of SciPy; None where SciPy names them otherwise.
+
+    Only the last two names are promised by SciPy; that of `erfc` for float64 is Cython's.
+    """
+    try:
+        return Addresses(*(get_cython_function_address(_HOME, name) for name in _NAMES))
+    except (ImportError, ValueError):
+        return None
 
 
 def _call(builder: Any, address: Any, arguments: list[Any]) -> Any:

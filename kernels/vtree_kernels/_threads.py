@@ -61,14 +61,18 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
             task(index)
 
     # One share runs here: the pool's threads may be busy with another caller.
-    futures = [_pool().submit(drain, worker) for worker in range(workers - 1)]
+    # What the caller has set, `threads` and `kernels` too, holds for its tasks wherever they run.
+    futures = [_pool().submit(copy_context().run, drain, worker) for worker in range(workers - 1)]
     try:
         drain(0)
     finally:  # after an error or an interrupt no thread writes to the caller's arrays any more
         for _ in indices:
             pass
-        wait(futures)
-    for future in futures:
+        # Those that no thread has begun have nothing left to do, and might never be begun while
+        # the threads that could wait here themselves.
+        begun = [future for future in futures if not future.cancel()]
+        wait(begun)
+    for future in begun:
         future.result()
 
 

@@ -3,12 +3,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from vtree_kernels import _threads
+from vtree_kernels import _threads, kernels, mode
 
 ROOT = Path(__file__).resolve().parents[2]
 MUCH = 1 << 40  # work enough for any number of threads
@@ -94,6 +95,36 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
     with pytest.raises(ArithmeticError, match="task 7"):
         _threads.run(task, 20, work=MUCH)
     test_each_task_runs_once(100, 4)  # and the pool is not the worse for it
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_what_the_caller_has_set_holds_in_its_tasks() -> None:
+    together = threading.Barrier(3, timeout=60)
+    found = []
+
+    def task(index: int) -> None:
+        together.wait()
+        found.append((_threads.allowed(), mode()))
+
+    with _threads.threads(3), kernels("reference"):
+        _threads.run(task, 3, work=MUCH)
+    assert found == [(3, "reference")] * 3
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_tasks_of_tasks_end_though_every_thread_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(_threads, "_pool", lambda: pool)
+        together = threading.Barrier(3, timeout=60)
+        done: list[int] = []
+
+        def task(index: int) -> None:
+            together.wait()
+            _threads.run(done.append, 4, work=MUCH)
+
+        with _threads.threads(3):
+            _threads.run(task, 3, work=MUCH)
+    assert sorted(done) == sorted([*range(4)] * 3)
 
 
 @pytest.mark.parametrize("workers", [1, 3, 50])

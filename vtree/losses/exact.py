@@ -24,6 +24,12 @@ class Terms(NamedTuple):
     loss: Floats  # (N,), empty where only derivatives were asked for
 
 
+def exact_sum(values: Floats) -> float:
+    """Return the sum of values (N,), as one of integers."""
+    whole, unit = whole_numbers(values, None, values.size, values.size)
+    return float(whole.sum()) * unit
+
+
 def exact_mean(values: Floats, weight: Integers | None) -> float:
     """Return the weighted mean of values (N,), N at least 1.
 

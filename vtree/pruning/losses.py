@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.costs import expected_costs
+from vtree.losses import exact_sum
 from vtree.targets import SUM_BITS, quantise_weights
 from vtree.tree import Tree, parents, sum_upward
 
@@ -135,11 +136,7 @@ def children_sum(tree: Tree, values: Floats) -> Floats:
 
 def exact_sums(values: Floats) -> Floats:
     """Return the sums of `values` (N, P) over rows, the same in any order of the rows."""
-    room = SUM_BITS - values.shape[0].bit_length()
-    top = np.frexp(np.abs(values).max(axis=0, initial=0.0))[1]
-    whole = np.rint(np.ldexp(values, room - top))
-    sums: Floats = np.ldexp(whole.sum(axis=0), top - room)
-    return sums
+    return np.asarray([exact_sum(column) for column in values.T])
 
 
 def _at_rest(tree: Tree, weights: Floats) -> Floats:

@@ -272,8 +272,9 @@ def _merge_all(stats, alive, label, ordinal, floating, least, rule, test, begin,
 
 
 def takes(stats: Any, test: Any, resplit: Any) -> bool:
-    """Tell whether the twin knows the test, and the pairs are not too many."""
-    return resplit is None and test.formula in FORMULAS and stats.shape[1] <= _MOST_LEVELS
+    """Tell whether the twin knows the test, the pairs are not too many, and SciPy tells its own."""
+    known = resplit is None and test.formula in FORMULAS and stats.shape[1] <= _MOST_LEVELS
+    return known and _addresses() is not None
 
 
 def merging(
