@@ -80,7 +80,7 @@ def _stretch(step: Callable[..., Any]) -> Any:
     """Compile what lets all rows of a list take some steps."""
     register_jitable(forceinline=True)(step)
 
-    @numba.njit(cache=True, nogil=True)
+    @register_jitable
     @named_after(step)
     def stretch(node, row, values, nodes, steps):  # type: ignore[no-untyped-def]
         whole = node.size // TOGETHER * TOGETHER
@@ -112,7 +112,7 @@ def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
     stretch = _stretch(step)
     register_jitable(forceinline=True)(ends)
 
-    @numba.njit(cache=True, nogil=True)
+    @register_jitable
     @named_after(step, ends)
     def down(leaf, values, width, root, first, nodes, lists):  # type: ignore[no-untyped-def]
         node, row, number = lists
@@ -137,7 +137,8 @@ def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
 def descent(step: Callable[..., Any]) -> Any:
     """Compile leaf (T, rows) int32 ← (values C-contiguous, root, first steps (T,), nodes).
 
-    Trees with −1 first steps are left out.
+    Trees with −1 first steps are left out. All that it calls are plain functions: those that are
+    compiled by themselves have a number of their process, and no later one would find this.
     """
     register_jitable(forceinline=True)(by_map)  # which `stays` asks
     ends = _ENDS[step]
