@@ -50,3 +50,13 @@ def test_a_node_draws_its_features_afresh() -> None:
     model = vtree.RandomForestClassifier(20, max_features=1, max_depth=3, random_state=0)
     used = [len(set(tree.grown_.feature[tree.grown_.feature >= 0])) for tree in model.fit(X, y)]
     assert np.mean(used) > 4
+
+
+def test_classifiers_try_every_threshold_of_a_thousand_values() -> None:
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(1000, 3)), draw.integers(0, 2, 1000)
+    default, exact = (
+        vtree.RandomForestClassifier(3, random_state=0, **more).fit(X, y)
+        for more in ({}, {"max_bins": None})
+    )
+    assert vtree.digest(default) == vtree.digest(exact)

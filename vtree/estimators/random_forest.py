@@ -30,7 +30,10 @@ class RandomForestClassifier(ForestClassifier):
         As in scikit-learn. The same `random_state` draws the same samples as there.
     voting : "soft" or "hard"
         Whether trees vote with the class shares of their leaves, or with one class (Breiman's).
-    max_bins, categorical_features, unknown_categories, min_samples_category, device, n_jobs,
+    max_bins : int or None
+        As in `DecisionTreeClassifier`, but more of them: trees of a forest grow until their nodes
+        are pure, and 255 thresholds a feature cost a few of a thousand cases on large tables.
+    categorical_features, unknown_categories, min_samples_category, device, n_jobs,
     histogram_budget
         As in `DecisionTreeClassifier`. None of the last three changes the model.
 
@@ -87,7 +90,7 @@ class RandomForestClassifier(ForestClassifier):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         voting: str = "soft",
-        max_bins: int | None = 255,
+        max_bins: int | None = 1_023,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
         min_samples_category: int = 1,
