@@ -189,6 +189,12 @@ def test_pairs_without_a_count() -> None:
     assert_same_bits(histogram.twin("cpu")(*small), histogram.reference(*small))
 
 
+def test_classes_of_two_outputs_without_a_count() -> None:
+    codes, *rest, planes = Case(outputs=2, sizes=(150, 40)).arguments()
+    arguments = (codes, *rest[:3], rest[3] - np.int32(1), *rest[4:], planes - 1, False)
+    assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
+
+
 def test_chunks_cover_each_node_once() -> None:
     start = np.array([0, 7, 7, 30])
     stop = np.array([7, 7, 30, 31])

@@ -77,12 +77,12 @@ def packing(bits):  # type: ignore[no-untyped-def]
     bits (fields,): of a row's value; none for a count, which is one for every row.
     """
     fields = np.empty((bits.size, 2), np.int64)
-    words, used, inside, room = 0, 0, 0, min(31, _WORD - 1 - bits.max())
+    words, used, inside, room = 0, 0, 0, 31
     for f in range(bits.size):
         if inside == 0 or (_WORD - used - bits[f]) // (inside + 1) < _LEAST_ROOM:
             words, used, inside = words + 1, 0, 0
         used, inside = used + bits[f], inside + 1
-        room = min(room, (_WORD - used) // inside)
+        room = min(room, (_WORD - used) // inside, _WORD - 1 - bits[f])
         fields[f, 0] = words - 1
     fields[:, 1] = bits + room
     return fields, words, (1 << room) - 1
