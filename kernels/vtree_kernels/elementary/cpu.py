@@ -1,4 +1,4 @@
-"""The scalar forms of `elementary` for compiled code; importing this module registers them."""
+"""The forms of `elementary` for numbers and `Lanes` of them; importing this registers them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from vtree_kernels._bits import bits_of, number_of
+from vtree_kernels._lanes import LanesType, select
 from vtree_kernels.elementary import reference
 from vtree_kernels.elementary.reference import (
     LEAST_EXP,
@@ -17,6 +18,7 @@ from vtree_kernels.elementary.reference import (
     LOG2_E,
     MOST_EXP,
     SQRT2,
+    choose,
 )
 
 # Only what stands inside a loop can be worked out for several rows at a time.
@@ -32,14 +34,26 @@ _FRACTION = (1 << 52) - 1
 _ONE = _BIAS << 52  # the bits of 1.0
 
 
+@overload(reference.choose, jit_options=_INSIDE)
+def _choose(condition: Any, yes: Any, no: Any) -> Any:
+    def scalar(condition: Any, yes: Any, no: Any) -> Any:
+        return yes if condition else no
+
+    def lanes(condition: Any, yes: Any, no: Any) -> Any:
+        return select(condition, yes, no)
+
+    several = any(isinstance(kind, LanesType) for kind in (condition, yes, no))
+    return lanes if several else scalar
+
+
 @register_jitable(**_INSIDE)
 def _decompose(x: float) -> tuple[float, int]:
     denormal = x < _LEAST_NORMAL
-    bits = bits_of(x * 2.0**54 if denormal else x)
-    e = (bits >> 52) - (_BIAS + 54 if denormal else _BIAS)
+    bits = bits_of(choose(denormal, x * 2.0**54, x))
+    e = (bits >> 52) - choose(denormal, _BIAS + 54, _BIAS)
     m = number_of((bits & _FRACTION) | _ONE)  # in [1, 2)
     upper = m >= SQRT2
-    return 0.5 * m if upper else m, e + 1 if upper else e
+    return choose(upper, 0.5 * m, m), choose(upper, e + 1, e)
 
 
 @overload(reference.log, jit_options=_INSIDE)
@@ -69,19 +83,11 @@ def _power_of_two(k: int) -> Any:
 def _exp(x: Any) -> Any:
     def scalar(x: Any) -> Any:
         # No branch, so that several rows are worked out at a time.
-        inside = LEAST_EXP if x < LEAST_EXP else (MOST_EXP if x > MOST_EXP else x)
+        inside = choose(x < LEAST_EXP, LEAST_EXP, choose(x > MOST_EXP, MOST_EXP, x))
         k = math.floor(inside * LOG2_E + 0.5)
         value = exp_remainder((inside - k * LN2_HIGH) - k * LN2_LOW)
         half = k >> 1
         value = value * _power_of_two(half) * _power_of_two(k - half)
-        return 0.0 if x < LEAST_EXP else (np.inf if x > MOST_EXP else value)
-
-    return scalar
-
-
-@overload(reference.choose, jit_options=_INSIDE)
-def _choose(condition: Any, yes: Any, no: Any) -> Any:
-    def scalar(condition: Any, yes: Any, no: Any) -> Any:
-        return yes if condition else no
+        return choose(x < LEAST_EXP, 0.0, choose(x > MOST_EXP, np.inf, value))
 
     return scalar

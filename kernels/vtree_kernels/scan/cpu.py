@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
-from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._lanes import (
+    LANES,
+    counting,
+    first_largest,
+    lanes_at,
+    minus_sums,
+    plus_sums,
+    put_lanes,
+)
 from vtree_kernels._naming import named_after
+from vtree_kernels.elementary import choose
 from vtree_kernels.scan.reference import Best, Layout, Limits
 
-set_item: Any = tuple_setitem  # typed as the intrinsic that it is inside compiled code
-
-# The integers of a layout: weight, first, outputs, classes, ordered, implied, length of the unit.
-Shape = tuple[int, int, int, int, int, int, int]
-_ANY_SHAPE: Shape = (-1, -1, -1, -1, -1, -1, -1)
+# The integers of a layout: weight, first, outputs, classes, ordered, implied.
+Shape = tuple[int, int, int, int, int, int]
+Scratch = tuple[NDArray[Any], ...]
+_ANY_SHAPE: Shape = (-1, -1, -1, -1, -1, -1)
 _SMALL = 4  # statistics: two classes or one target, weighted or not
+# Codes whose sums are worked out before the first of them is judged: a load that spans several
+# stores waits for them. Of many statistics fewer have room in the cache.
+_ROOM, _LITTLE = 64, 32
 
 
 @register_jitable
@@ -35,27 +46,33 @@ def _rows_of(cell: Any, implied: Any, classes: Any) -> Any:
     return rows
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def _answer(side: Any, layout: Any) -> Any:
-    own, kept = side[layout.ordered], 0.0
-    if own > layout.clip:
-        kept = own - layout.clip
-    elif own < -layout.clip:
-        kept = own + layout.clip
+    own, clip = side[layout.ordered], layout.clip
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
     found = layout.center + kept / (side[layout.weight] + layout.shrink) * layout.scale
     if layout.confined == 0:
         return found
-    found = layout.upper if found > layout.upper else found
-    return layout.lower if found < layout.lower else found
+    found = choose(found > layout.upper, layout.upper, found)
+    return choose(found < layout.lower, layout.lower, found)
 
 
-@register_jitable
-def _in_order(left: Any, right: Any, layout: Any, bounds: Any) -> Any:
+@register_jitable(forceinline=True)
+def _in_order(score: Any, left: Any, right: Any, layout: Any, bounds: Any) -> Any:
+    """Return the score of candidates that a monotone constraint allows, −∞ of others."""
     direction, lower, upper = bounds
     mean_left, mean_right = _answer(left, layout), _answer(right, layout)
-    if (mean_right - mean_left) * direction < 0.0:
-        return False
-    return min(mean_left, mean_right) >= lower and max(mean_left, mean_right) <= upper
+    score = choose((mean_right - mean_left) * direction >= 0.0, score, -np.inf)
+    for mean in (mean_left, mean_right):
+        score = choose(mean >= lower, score, -np.inf)
+        score = choose(mean <= upper, score, -np.inf)
+    return score
+
+
+@register_jitable(forceinline=True)
+def _with_enough(score: Any, side: Any, layout: Any, minima: Any) -> Any:
+    score = choose(side[0] >= minima[0], score, -np.inf)
+    return choose(side[layout.weight] >= minima[1], score, -np.inf)
 
 
 @register_jitable
@@ -79,184 +96,129 @@ def write_left(out: Any, cells: Any, bin: Any, way: Any, implied: Any, classes: 
             out[implied + s] += cells[b, s]
 
 
-@register_jitable
-def _array_of(array: Any, zeros: Any) -> Any:
-    array[:] = 0
-    return array
-
-
-@register_jitable
-def _put_array(numbers: Any, place: Any, number: Any) -> Any:
-    numbers[place] = number
-    return numbers
-
-
-@register_jitable
-def _tuple_of(array: Any, zeros: Any) -> Any:
-    return zeros
-
-
-@register_jitable
-def _put_tuple(numbers: Any, place: Any, number: Any) -> Any:
-    return set_item(numbers, place, number)
-
-
-def _numbers_of(shape: Shape) -> tuple[Any, ...]:
-    """Return (begin, put, integers, numbers, unit, S): where numbers are while others change.
-
-    begin(array, zeros) → zeros; put(numbers, place, number) → the numbers with one changed. Those
-    of a known shape are tuples, which registers hold, and for which several candidates are worked
-    out at a time; others are arrays. All are functions of the module: the disk cache knows
-    closures around an intrinsic by no name that another process finds.
-    """
-    weight, first, outputs, classes, _, implied, n_unit = shape
-    if weight < 0:
-        return _array_of, _put_array, (), (), (), -1
-    n_statistics = first + outputs * classes
-    integers, numbers = (np.int64(0),) * n_statistics, (0.0,) * n_statistics
-    return _tuple_of, _put_tuple, integers, numbers, (0.0,) * n_unit, n_statistics
-
-
-class Scratch(NamedTuple):
-    """What a search in one (node, feature) works with."""
-
-    integers: tuple[NDArray[np.int64], ...]  # (S,) thrice
-    numbers: tuple[NDArray[np.float64], ...]  # (S,) twice
-    unit: NDArray[np.float64]
-    lines: NDArray[np.int64]  # (S, B) the statistics left of each candidate
-    places: NDArray[np.int64]  # (B,) which codes these are
-    scores: NDArray[np.float64]  # (B,)
-
-
-def scratch_for(n_codes: int, layout: Layout) -> Scratch:
-    """Return what searches among up to `n_codes` codes work with.
+def scratch_for(layout: Layout) -> Scratch:
+    """Return what a search works with: running sums, sums of candidates, offsets of both sides.
 
     It is made here, for to compile what makes it would take a second.
     """
-    size, n_codes = layout.n_statistics, max(3, n_codes)
-    return Scratch(
-        tuple(np.zeros(size, np.int64) for _ in range(3)),
-        tuple(np.zeros(size) for _ in range(2)),
-        np.zeros(len(layout.unit)),
-        # Side by side what is worked out together: candidates, or many statistics of one.
-        np.empty((size, n_codes), np.int64, order="C" if size <= _SMALL else "F"),
-        np.empty(n_codes, np.int64),
-        np.empty(n_codes),
+    size = layout.n_statistics
+    return (
+        np.empty(layout.n_stored, np.int64),
+        np.empty(size * (_ROOM if size <= _SMALL else _LITTLE), np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
     )
 
 
-def _judge_of(shape: Shape) -> Any:  # noqa: C901  (one compiled loop)
-    """Return what scores all candidates of a feature, several of them at a time."""
-    begin, put, integers, numbers, _, known = _numbers_of(shape)
+@register_jitable
+def _add_codes(
+    cells: Any, first: Any, last: Any, implied: Any, classes: Any, room: Any, scratch: Any
+) -> Any:
+    """Write the sums of codes 1 … first, 1 … first + 1 and so on, planes `room` apart.
 
-    @register_jitable
-    @named_after(shape)
-    def judge(  # type: ignore[no-untyped-def]  # noqa: C901
-        gain, cells, total, way, bounds, minima, layout, size, scratch
-    ):
-        """Write the score of each candidate, −inf where it is not legal; way: of missing values."""
-        lines, scores, implied = scratch.lines, scratch.scores, layout.implied
-        n_statistics = known if known >= 0 else lines.shape[0]
-        # Numbers that no store into an array can change.
-        whole, missing = begin(scratch.integers[1], integers), begin(scratch.integers[2], integers)
-        for s in range(n_statistics):
-            whole = put(whole, s, np.int64(total[s]))
-        if way:
-            if implied:
-                missing = put(missing, 0, _rows_of(cells[0], implied, layout.classes))
-            for s in range(implied, n_statistics):
-                missing = put(missing, s, np.int64(cells[0, s - implied]))
-        left, right = begin(scratch.numbers[0], numbers), begin(scratch.numbers[1], numbers)
-        for i in range(size):
-            for s in range(n_statistics):
-                value = lines[s, i] + missing[s]
-                left = put(left, s, np.float64(value))
-                right = put(right, s, np.float64(whole[s] - value))
-            n_left = lines[0, i] + missing[0]
-            legal = (n_left >= minima[0]) & (whole[0] - n_left >= minima[0])
-            legal &= min(left[layout.weight], right[layout.weight]) >= minima[1]
-            score = gain(left, right, layout)
-            scores[i] = score if legal else -np.inf
-        if bounds[0] == 0:
-            return
-        for i in range(size):
-            for s in range(n_statistics):
-                value = lines[s, i] + missing[s]
-                left = put(left, s, np.float64(value))
-                right = put(right, s, np.float64(whole[s] - value))
-            if not _in_order(left, right, layout, bounds):
-                scores[i] = -np.inf
-
-    return judge
+    They end with those of code last − 1, which fill up the last eight. Returns their number.
+    """
+    running, sums = scratch[:2]
+    n = np.uint64(last - first)
+    full = (n + np.uint64(LANES - 1)) // np.uint64(LANES) * np.uint64(LANES)
+    for s in range(np.uint64(running.size)):
+        own, at = running[s], (np.uint64(implied) + s) * np.uint64(room)
+        for i in range(n):
+            own += np.int64(cells[np.uint64(first) + i, s])
+            sums[at + i] = own
+        for i in range(n, full):
+            sums[at + i] = own
+        running[s] = own
+    if implied:
+        for i in range(0, full, LANES):
+            rows = lanes_at(sums, room + i)
+            for c in range(2, classes + 1):
+                rows = rows + lanes_at(sums, c * room + i)
+            put_lanes(sums, i, rows)
+    return full
 
 
-def _writer_of(shape: Shape) -> Any:
-    """Return what writes the statistics left of all candidates of a feature."""
-    begin, put, integers, _, _, known = _numbers_of(shape)
-
-    @register_jitable
-    @named_after(shape)
-    def write_lines(cells, only, layout, scratch):  # type: ignore[no-untyped-def]
-        """Return (candidates, codes with rows but that of missing values)."""
-        lines, places, implied = scratch.lines, scratch.places, layout.implied
-        n_statistics = known if known >= 0 else lines.shape[0]
-        running, size, filled = begin(scratch.integers[0], integers), 0, 0
-        for b in range(1, cells.shape[0]):
-            here = _rows_of(cells[b], implied, layout.classes)
-            filled += here > 0
-            running = put(running, 0, running[0] + here)
-            for s in range(1, n_statistics):
-                running = put(running, s, running[s] + np.int64(cells[b, s - implied]))
-            for s in range(n_statistics):
-                lines[s, size] = running[s]
-            places[size] = b
-            # Without a row it is the same split as the bin before, and written over.
-            wanted = (here > 0) & (only == 0) | (only == b)
-            size += wanted & (running[0] > 0)
-        return size, filled
-
-    return write_lines
+@register_jitable
+def _offsets(cells: Any, way: Any, total: Any, implied: Any, classes: Any, scratch: Any) -> None:
+    """Write what is added to the sums on the left, and what they are taken from on the right."""
+    _, _, left, right = scratch
+    if implied:
+        left[0] = way * _rows_of(cells[0], implied, classes)
+    for s in range(cells.shape[1]):
+        left[implied + s] = way * cells[0, s]
+    for s in range(total.size):
+        right[s] = total[s] - left[s]
 
 
-def feature_search(shape: Shape) -> Any:
+@register_jitable(forceinline=True)
+def _judge(
+    gain: Any, at: Any, room: Any, layout: Any, bounds: Any, minima: Any, scratch: Any
+) -> Any:
+    """Return the scores of eight candidates, −∞ of those that are not legal."""
+    _, sums, added, whole = scratch
+    left, right = plus_sums(added, sums, at, room), minus_sums(whole, sums, at, room)
+    score = gain(left, right, layout)
+    if bounds[0] != 0:
+        score = _in_order(score, left, right, layout, bounds)
+    return _with_enough(_with_enough(score, left, layout, minima), right, layout, minima)
+
+
+def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
     """Return the search in one (node, feature) for one shape of layout.
 
-    With the shape a constant, loops over statistics unroll into registers, and several candidates
-    are judged at a time: 2 ns a candidate instead of 60.
+    With the shape a constant, loops over statistics unroll. Eight candidates are judged at a time;
+    each lane keeps the first of its best.
     """
-    begin, put, _, _, no_unit, _ = _numbers_of(shape)
-    write_lines, judge = _writer_of(shape), _judge_of(shape)
+    room = _ROOM if shape[0] >= 0 else _LITTLE
 
     @register_jitable
     @named_after(shape)
-    def best_of(  # type: ignore[no-untyped-def]
+    def best_of(  # type: ignore[no-untyped-def]  # noqa: C901
         gain, cells, total, only, bounds, minima, given, scratch
     ):
-        """Return (gain, bin, way, missing rows, codes with rows) of one feature."""
+        """Return (gain, bin, way, missing rows, whether two codes have rows) of one feature."""
         weight = shape[0] if shape[0] >= 0 else given.weight
         first = shape[1] if shape[1] >= 0 else given.first
         outputs = shape[2] if shape[2] >= 0 else given.outputs
         classes = shape[3] if shape[3] >= 0 else given.classes
         ordered = shape[4] if shape[4] >= 0 else given.ordered
         implied = shape[5] if shape[5] >= 0 else total.size - cells.shape[1]
-        unit = begin(scratch.unit, no_unit)
-        for o in range(given.unit.size if shape[6] < 0 else shape[6]):
-            unit = put(unit, o, given.unit[o])
+        numbers = (given.center, given.scale, given.unit)
         drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
-        layout = Layout(
-            weight, first, outputs, classes, ordered, given.center, given.scale, unit, implied,
-            *drawn,
-        )  # fmt: skip
+        layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
         n_missing = _rows_of(cells[0], implied, classes)
-        size, filled = write_lines(cells, only, layout, scratch)
-        best, place, its_way = -np.inf, 0, 0  # of equal ones, missing values go right
-        for way in range(2 if n_missing > 0 else 1):
-            judge(gain, cells, total, way, bounds, minima, layout, size, scratch)
-            for i in range(size):
-                if scratch.scores[i] > best:
-                    best, place, its_way = scratch.scores[i], i, way
-        bin = scratch.places[place] if best > -np.inf else 0
-        return best, bin, its_way, n_missing, filled + (n_missing > 0)
+        known = total[0] - n_missing
+        varies = n_missing > 0 and known > 0
+        best, its_bin, its_way = -np.inf, np.int64(0), 0
+        for way in range(2 if varies else 1):
+            _offsets(cells, way, total, implied, classes, scratch)
+            scratch[0][:] = 0
+            before = np.int64(0)  # rows
+            gains, bins, between = -np.inf, np.int64(0), 0.0
+            for b in range(1, cells.shape[0], room):
+                last = min(b + room, cells.shape[0])
+                n = _add_codes(cells, b, last, implied, classes, room, scratch)
+                for i in range(0, n, LANES):
+                    none = scratch[1][i + LANES - 1] == before
+                    before = scratch[1][i + LANES - 1]
+                    if none and only == 0:
+                        continue  # the same splits as those before
+                    rows, here = 1.0 * lanes_at(scratch[1], i), b + i + counting()
+                    between = choose(rows < known, choose(rows > 0.0, 1.0, between), between)
+                    if only != 0 and not b + i <= only < b + i + LANES:
+                        continue
+                    score = _judge(gain, i, room, layout, bounds, minima, scratch)
+                    score = choose(rows > 0.0, score, -np.inf)
+                    if only != 0:
+                        score = choose(here == only, score, -np.inf)
+                    better = score > gains
+                    gains = choose(better, score, gains)
+                    bins = choose(better, here, bins)
+            top, bin = first_largest(gains, bins)
+            varies = varies or first_largest(between, bins)[0] > 0.0
+            if top > best:
+                best, its_bin, its_way = top, bin, way
+        return best, its_bin, its_way, n_missing, varies
 
     return best_of
 
@@ -283,12 +245,12 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 cells = hist[node, g]
                 direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
                 bounds = (direction, lower[node], upper[node])
-                best, bin, way, n_missing, filled = best_of(
+                best, bin, way, n_missing, varies = best_of(
                     gain, cells, total[node], allowed[node, g], bounds, minima, layout, scratch
                 )
                 out_gain[node, g], out_bin[node, g] = best, bin
                 out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1
-                out_varies[node, g] = filled >= 2
+                out_varies[node, g] = varies
                 out_next[node, g] = next_filled(cells, bin, implied, layout.classes)
                 write_left(out_left[node, g], cells, bin, way, implied, layout.classes)
 
@@ -299,7 +261,7 @@ def shape_of(layout: Layout, implied: int) -> Shape:
     """Return what a kernel is compiled for: the layout where its loops are short, or any."""
     if layout.n_statistics > _SMALL:
         return _ANY_SHAPE
-    return (*layout[:5], implied, len(layout.unit))
+    return (*layout[:5], implied)
 
 
 def free_bounds(
@@ -352,7 +314,7 @@ def scan(
     def nodes(index: int) -> None:
         first = index * per_task
         last = min(first + per_task, shape[0])
-        scratch = scratch_for(hist.shape[2], layout)
+        scratch = scratch_for(layout._replace(implied=total.shape[1] - hist.shape[3]))
         kernel(hist, total, *fixed, compiled_layout, first, last, scratch, tuple(best))
 
     _threads.run(nodes, -(-shape[0] // per_task), work=hist.size * 4)

@@ -201,13 +201,13 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 )
                 direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
                 bounds = (direction, lower[node], upper[node])
-                best, bin, way, n_missing, n_filled = best_of(
+                best, bin, way, n_missing, varies = best_of(
                     gain, sides, total[node], 0, bounds, minima, layout, scratch
                 )
                 out_gain[node, g] = best
                 out_bin[node, g] = own_codes[bin] if own_codes.size else bin
                 out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1
-                out_varies[node, g] = n_filled >= 2
+                out_varies[node, g] = varies
                 out_next[node, g] = following(sides, own_codes, bin, implied, layout.classes)
                 write_left(out_left[node, g], sides, bin, way, implied, layout.classes)
                 if own_codes.size == 0:
@@ -249,7 +249,7 @@ def search(
     def nodes(index: int) -> None:
         first, last = int(borders[index]), int(borders[index + 1])
         most = int(lengths[first:last].max(initial=0))
-        arrays = work_for(n_codes, layout.n_stored), scratch_for(n_codes, layout)
+        arrays = work_for(n_codes, layout.n_stored), scratch_for(layout)
         kernel(*data, *bounds, minima, compiled, first, last, most, *arrays, tuple(best))
 
     work = int(lengths.sum() + _EACH * start.size) * codes.shape[1] * 4

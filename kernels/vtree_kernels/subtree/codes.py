@@ -47,10 +47,10 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
             for i in range(n_rows):
                 line[i] = column[np.uint64(local[begin + i])]
             cells, codes = cells_by_code(line, local, begin, end, statistics, n_codes[f], by_code)
-            score, bin, way, n_missing, n_filled = best_of(
+            score, bin, way, n_missing, varies = best_of(
                 gain, cells, own, 0, bounds, minima, layout, sums
             )
-            varied, per_cost = varied or n_filled >= 2, score / costs[f] if costs.size else score
+            varied, per_cost = varied or varies, score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):
                 best, worth, found = score, per_cost, f
                 its_next = following(cells, codes, bin, layout.implied, layout.classes)

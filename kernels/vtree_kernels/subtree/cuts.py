@@ -69,7 +69,7 @@ def _extremes(bits: Any, local: Any, begin: Any, n_rows: Any, keys: Any, nothing
 
 def _sums_of_sides(shape: Shape) -> Any:  # noqa: C901  (one compiled loop)
     """Return what sums a node's rows by side, from planes of what each of them adds."""
-    weight, first, outputs, classes, _, implied, _ = shape
+    weight, first, outputs, classes, _, implied = shape
     counted, stored = int(implied == 0), first + outputs * classes - implied
     # One class is what the others leave of the weight.
     rest = first - implied if outputs == 1 and classes > 1 else -1
@@ -207,10 +207,10 @@ def cut_search(  # noqa: C901, PLR0915  (one compiled loop)
                 add_sides(keys, n_rows, last, nothing, gaps, planes, own, cells)
             else:
                 _add_by_row(keys, n_rows, last, nothing, line, (local, begin), statistics, cells)
-            score, _, way, n_missing, n_filled = best_of(
+            score, _, way, n_missing, varies = best_of(
                 gain, cells, own, 1, bounds, minima, layout, sums
             )
-            varied, per_cost = varied or n_filled >= 2, score / costs[f] if costs.size else score
+            varied, per_cost = varied or varies, score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):
                 best, worth, found = score, per_cost, f
                 its_next = 2 if least < greatest else 0

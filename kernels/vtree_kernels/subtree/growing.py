@@ -122,7 +122,7 @@ def scratch(n_codes: int, most: int, n_given: int, layout: Any, bits: Any, raw: 
     """
     stored = layout.n_stored
     line, order = np.empty(most, np.uint32), np.arange(bits.shape[0])
-    sums = scratch_for(3 if raw else n_codes, layout)
+    sums = scratch_for(layout)
     own = cut_work(most, layout, bits) if raw else work_for(n_codes, stored)
     rows = np.empty(most, np.uint32), np.zeros(most, np.uint32)
     pending = np.empty(2 * most + n_given, np.int64)
