@@ -21,7 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 LANES = 8
 
@@ -245,14 +245,22 @@ def _select(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
     return kind(condition, yes, no), codegen
 
 
-def _floor_of_lanes(typing_context: Any, numbers: Any) -> Any:
-    """Return the largest whole numbers that are not larger, int64."""
+def _declared(builder: Any, name: str, answer: Any, argument: Any) -> Any:
+    kind = ir.FunctionType(answer, [argument])
+    return cgutils.get_or_insert_function(builder.module, kind, name)
 
-    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        floor = builder.module.declare_intrinsic("llvm.floor", [values[0].type])
-        return builder.fptosi(builder.call(floor, values), _vector(types.int64))
 
-    return INTEGERS(FLOATS), codegen
+@infer_global(math.floor)
+class _Floor(AbstractTemplate):
+    def generic(self, kinds: Any, keywords: Any) -> Any:
+        return signature(INTEGERS, FLOATS) if kinds[0] == FLOATS else None
+
+
+@lower_builtin(math.floor, FLOATS)
+def _floor(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    lanes = values[0].type
+    floor = _declared(builder, f"llvm.floor.v{LANES}f64", lanes, lanes)
+    return builder.fptosi(builder.call(floor, values), _vector(types.int64))
 
 
 def _counting(typing_context: Any) -> Any:
@@ -268,10 +276,9 @@ def _first_largest(typing_context: Any, numbers: Any, names: Any) -> Any:
     """Return the largest of eight float64, no NaN, and the least of the int64 that go with it."""
 
     def reduced(builder: Any, how: str, lanes: Any) -> Any:
-        kind = ir.FunctionType(lanes.type.element, [lanes.type])
         letter = "f" if isinstance(lanes.type.element, ir.DoubleType) else "i"
         name = f"llvm.vector.reduce.{how}.v{LANES}{letter}64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [lanes])
+        return builder.call(_declared(builder, name, lanes.type.element, lanes.type), [lanes])
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         numbers, names = values
@@ -292,11 +299,3 @@ put_lanes: Any = intrinsic(_put_lanes)
 plus_sums: Any = intrinsic(_side(PLUS))
 minus_sums: Any = intrinsic(_side(MINUS))
 select: Any = intrinsic(_select)
-_floor: Any = intrinsic(_floor_of_lanes)
-
-
-@overload(math.floor)
-def _math_floor(x: Any) -> Any:
-    if x == FLOATS:
-        return lambda x: _floor(x)
-    return None

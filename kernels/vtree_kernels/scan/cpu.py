@@ -163,7 +163,49 @@ def _judge(
     return _with_enough(_with_enough(score, left, layout, minima), right, layout, minima)
 
 
-def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled loop)
+@register_jitable(forceinline=True)
+def _best_one_way(
+    gain: Any,
+    cells: Any,
+    known: Any,
+    only: Any,
+    room: Any,
+    layout: Any,
+    bounds: Any,
+    minima: Any,
+    scratch: Any,
+) -> Any:
+    """Return (gain, code, whether two codes have rows) where missing values go one way.
+
+    A function of the module, as all that work with lanes: the disk cache knows closures around an
+    intrinsic by no name that another process finds.
+    """
+    running, sums = scratch[:2]
+    running[:] = 0
+    before = np.int64(0)  # rows
+    gains, bins, between = -np.inf, np.int64(0), 0.0
+    for b in range(1, cells.shape[0], room):
+        last = min(b + room, cells.shape[0])
+        n = _add_codes(cells, b, last, layout.implied, layout.classes, room, scratch)
+        for i in range(0, n, LANES):
+            none, before = sums[i + LANES - 1] == before, sums[i + LANES - 1]
+            if none and only == 0:
+                continue  # the same splits as those before
+            rows, here = 1.0 * lanes_at(sums, i), b + i + counting()
+            between = choose(rows < known, choose(rows > 0.0, 1.0, between), between)
+            if only != 0 and not b + i <= only < b + i + LANES:
+                continue
+            score = _judge(gain, i, room, layout, bounds, minima, scratch)
+            score = choose(rows > 0.0, score, -np.inf)
+            if only != 0:
+                score = choose(here == only, score, -np.inf)
+            better = score > gains
+            gains, bins = choose(better, score, gains), choose(better, here, bins)
+    top, bin = first_largest(gains, bins)
+    return top, bin, first_largest(between, bins)[0] > 0.0
+
+
+def feature_search(shape: Shape) -> Any:
     """Return the search in one (node, feature) for one shape of layout.
 
     With the shape a constant, loops over statistics unroll. Eight candidates are judged at a time;
@@ -192,30 +234,10 @@ def feature_search(shape: Shape) -> Any:  # noqa: C901, PLR0915  (one compiled l
         best, its_bin, its_way = -np.inf, np.int64(0), 0
         for way in range(2 if varies else 1):
             _offsets(cells, way, total, implied, classes, scratch)
-            scratch[0][:] = 0
-            before = np.int64(0)  # rows
-            gains, bins, between = -np.inf, np.int64(0), 0.0
-            for b in range(1, cells.shape[0], room):
-                last = min(b + room, cells.shape[0])
-                n = _add_codes(cells, b, last, implied, classes, room, scratch)
-                for i in range(0, n, LANES):
-                    none = scratch[1][i + LANES - 1] == before
-                    before = scratch[1][i + LANES - 1]
-                    if none and only == 0:
-                        continue  # the same splits as those before
-                    rows, here = 1.0 * lanes_at(scratch[1], i), b + i + counting()
-                    between = choose(rows < known, choose(rows > 0.0, 1.0, between), between)
-                    if only != 0 and not b + i <= only < b + i + LANES:
-                        continue
-                    score = _judge(gain, i, room, layout, bounds, minima, scratch)
-                    score = choose(rows > 0.0, score, -np.inf)
-                    if only != 0:
-                        score = choose(here == only, score, -np.inf)
-                    better = score > gains
-                    gains = choose(better, score, gains)
-                    bins = choose(better, here, bins)
-            top, bin = first_largest(gains, bins)
-            varies = varies or first_largest(between, bins)[0] > 0.0
+            top, bin, some = _best_one_way(
+                gain, cells, known, only, room, layout, bounds, minima, scratch
+            )
+            varies = varies or some
             if top > best:
                 best, its_bin, its_way = top, bin, way
         return best, its_bin, its_way, n_missing, varies
