@@ -165,6 +165,14 @@ def test_counts_of_classes_alone(classes: int, n_codes: int) -> None:
     assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
 
 
+@pytest.mark.parametrize("rows", [200, 9000])
+def test_counts_of_classes_of_outputs(rows: int) -> None:
+    arguments = _counts_alone(Case(rows, classes=3, outputs=2, sizes=(rows - 50, 0, 40)))
+    found = histogram.twin("cpu")(*arguments)
+    assert found.dtype == np.int32
+    assert_same_bits(found, histogram.reference(*arguments))
+
+
 def test_more_rows_of_a_class_than_sixteen_bits_count() -> None:
     # Of so many classes that so many rows are one task.
     arguments = _counts_alone(Case(70_000, 1, 257, classes=25, sizes=(70_000,), skewed=True))
