@@ -20,6 +20,7 @@ from vtree.arrays import Array
 from vtree.draws import sample_rows
 from vtree.errors import InputError
 from vtree_kernels import run_tasks
+from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
 from vtree_kernels.ranks import ranks
 
@@ -295,11 +296,11 @@ def _sorted(
     column: Array, weight: NDArray[np.int64] | None
 ) -> tuple[Array, NDArray[np.int64] | None]:
     """Return the values that are not NaN, ascending, and their weights in that order."""
+    if weight is None:
+        return ascending(column), None
     xp = arrays.namespace(column)
     known = xp.nonzero(~xp.isnan(column))[0]
     x = column if known.shape[0] == column.shape[0] else xp.take(column, known)
-    if weight is None:
-        return xp.sort(x, stable=False), None
     order = xp.argsort(x, stable=True)
     return xp.take(x, order), weight[arrays.to_numpy(xp.take(known, order))]
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._digits import bits_of, bits_of_key, sort_keys, write_keys
 
 _COUNTED = 1 << 16  # whole numbers so near each other are counted, not sorted
-_DIGIT = 11  # bits; places for 2,048 values stay in L1
-_SIZE = 1 << _DIGIT
 
 
 @numba.njit(cache=True, nogil=True)
@@ -47,52 +46,12 @@ def _counted(x, least, size, codes):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _ascending(bits, sign, infinity, keys, rows):  # type: ignore[no-untyped-def]
-    """Write what sorts like each number that is not NaN, and its row; return how many."""
-    count = np.uint64(0)
-    for row in range(bits.size):
-        own = bits[row]
-        size = own & ~sign
-        if size == 0:
-            own = size  # −0.0 as 0.0
-        keys[count] = ~own if own & sign else own | sign
-        rows[count] = row
-        count += np.uint64(size <= infinity)
-    return count
-
-
-@numba.njit(cache=True, nogil=True)
-def _sorted(keys, rows, spare_keys, spare_rows, width):  # type: ignore[no-untyped-def]
-    """Return (keys, rows) sorted by keys of `width` bits, in their arrays or in the spare ones."""
-    place = np.empty(_SIZE, np.uint64)
-    mask = keys.dtype.type(_SIZE - 1)
-    for shift in range(0, width, _DIGIT):
-        by = keys.dtype.type(shift)
-        place[:] = 0
-        for i in range(keys.size):
-            place[(keys[i] >> by) & mask] += np.uint64(1)
-        if place[(keys[0] >> by) & mask] == keys.size:
-            continue  # all have this digit, as whole numbers have zeros
-        before = np.uint64(0)
-        for d in range(_SIZE):
-            before, place[d] = before + place[d], before
-        for i in range(keys.size):
-            digit = (keys[i] >> by) & mask
-            to = place[digit]
-            spare_keys[to], spare_rows[to] = keys[i], rows[i]
-            place[digit] = to + np.uint64(1)
-        keys, spare_keys = spare_keys, keys
-        rows, spare_rows = spare_rows, rows
-    return keys, rows
-
-
-@numba.njit(cache=True, nogil=True)
 def _numbered(keys, rows, sign, codes, distinct):  # type: ignore[no-untyped-def]
     """Write each row's code and the bits of each distinct number; return how many these are."""
     count = np.int32(0)
     for i in range(keys.size):
         if i == 0 or keys[i] != keys[i - 1]:
-            distinct[count] = keys[i] ^ sign if keys[i] & sign else ~keys[i]
+            distinct[count] = bits_of_key(keys[i], sign)
             count += np.int32(1)
         codes[rows[i]] = count
     return count
@@ -107,9 +66,7 @@ def ranks(
     distinct = [np.empty(0)] * len(columns)
     if n_rows == 0:
         return codes, distinct
-    kind, width = (np.uint32, 32) if values.dtype == np.float32 else (np.uint64, 64)
-    sign = kind(1 << (width - 1))
-    infinity = np.array([np.inf], dtype=values.dtype).view(kind)[0]
+    kind, width, sign, infinity = bits_of(values.dtype)
 
     def column(g: int) -> None:
         x = np.ascontiguousarray(values[:, columns[g]])
@@ -121,9 +78,9 @@ def ranks(
         # One more place, for a NaN is written where the next number goes.
         keys, rows = np.empty(n_rows + 1, dtype=kind), np.empty(n_rows + 1, dtype=np.uint32)
         spare_keys, spare_rows = np.empty(n_rows, dtype=kind), np.empty(n_rows, dtype=np.uint32)
-        known = int(_ascending(bits, sign, infinity, keys, rows))
+        known = int(write_keys(bits, sign, infinity, keys, rows))
         if known:
-            keys, rows = _sorted(
+            keys, rows = sort_keys(
                 keys[:known], rows[:known], spare_keys[:known], spare_rows[:known], width
             )
             own = np.empty(known, dtype=kind)
