@@ -1,4 +1,4 @@
-"""Sorting numbers by the digits of their bits, compiled: by one digit after another, the last first.
+"""Sorting numbers by the digits of their bits, compiled: by one digit after another.
 
 With the sign bit set, a positive number's bits sort like it, and above those of negative ones, of
 which all bits are turned over.

@@ -60,8 +60,9 @@ def _scatter_rows(rows, own, start, stop):  # type: ignore[no-untyped-def]
 def _pick(columns, places, table, rows):  # type: ignore[no-untyped-def]
     """Copy rows of a table that lies in columns, (G, N), to lines of columns (F, n)."""
     for g in range(places.size):
+        own, line = table[g], columns[places[g]]
         for i in range(rows.size):
-            columns[places[g], i] = table[g, np.uint64(rows[i])]
+            line[i] = own[np.uint64(rows[i])]
 
 
 class _Near(NamedTuple):
