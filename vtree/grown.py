@@ -19,7 +19,11 @@ Integers = NDArray[np.int64]
 
 
 class Grown(NamedTuple):
-    """M nodes in the order they were made, children of a node next to each other."""
+    """M nodes in the order they were made, children of a node next to each other.
+
+    Where nodes have grown all that is below them by themselves, `start`, `stop`, `depth`,
+    `parent` and `first_child` are int32.
+    """
 
     tree: Integers  # (M,) number of the root
     parent: Integers  # (M,) −1 at roots
