@@ -88,12 +88,12 @@ def sort_keys(keys, rows, spare_keys, spare_rows, width):  # type: ignore[no-unt
         for value in range(_SIZE):
             before, place[value] = np.uint32(before + place[value]), before
         for i in range(keys.size):
-            value = np.uint64((keys[i] >> by) & mask)
-            to = np.uint64(place[value])
+            own = np.uint64((keys[i] >> by) & mask)
+            to = np.uint64(place[own])
             spare_keys[to] = keys[i]
             if rows.size:
                 spare_rows[to] = rows[i]
-            place[value] += np.uint32(1)
+            place[own] += np.uint32(1)
         keys, spare_keys = spare_keys, keys
         rows, spare_rows = spare_rows, rows
     return keys, rows
