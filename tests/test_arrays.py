@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from array_api_compat import is_torch_namespace
@@ -52,7 +54,9 @@ def test_codes_take_the_smallest_dtype_that_computes(xp: Namespace) -> None:
 def test_accelerators_are_not_the_host(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert arrays.on_host(np.zeros(1))
     monkeypatch.setattr(arrays, "device", lambda array: place)
-    assert not arrays.on_host(np.zeros(1))
+    foreign: Any = object()
+    assert not arrays.on_host(foreign)
+    assert arrays.on_host(np.zeros(1))
 
 
 def test_the_device_of_a_cupy_array_is_the_current_one_in_each_thread(xp: Namespace) -> None:

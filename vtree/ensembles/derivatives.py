@@ -26,7 +26,9 @@ _BITS = (30, 26)  # gradients, second derivatives
 # Histograms of so many rows need fewer digits than leaves do (Shi et al. 2022, "Quantized Training
 # of Gradient Boosting Decision Trees"): with so few, both and a count are one word of a cell, which
 # takes two thirds of the time. Numbers no larger than what rounding may change them by would be
-# noise, so all digits stay where those of most rows are small beside the largest ones.
+# noise, so all digits stay where those of most rows are small beside the largest ones. Rows are
+# counted, not weight, for many copies of few rows are no large table: whole weights are copies as
+# long as both tables are large, or both small.
 _SHORT_BITS = (11, 10)
 _LEAST_MEAN = 4.0  # of |numbers|
 

@@ -130,7 +130,8 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         derivatives are kept, and of the others `other_rate` are drawn and count for all of them.
     top_rate, other_rate : float
     min_split_gain, min_child_weight : float
-        What a split must gain, and the least sum of second derivatives of a leaf.
+        What a split must gain, and the least sum of second derivatives of a leaf. Tables of 65,536
+        rows and more are searched with ten bits of each, so that a leaf may have a little less.
     min_child_samples : int
         The fewest rows of a leaf.
     subsample : float

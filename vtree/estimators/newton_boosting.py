@@ -148,7 +148,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     gamma : float
         What a split must gain more than, once the tree is grown: pruned from the leaves up.
     min_child_weight : float
-        The least sum of second derivatives of a leaf.
+        The least sum of second derivatives of a leaf. Tables of 65,536 rows and more are searched
+        with ten bits of each, so that a leaf may have a few hundredths less.
     max_delta_step : float, optional
         The most a leaf may answer before `learning_rate`, but for leaves that answer quantiles; 0:
         no limit. None: 0.7 for counts (objective="poisson"), 0 for all else.
