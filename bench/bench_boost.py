@@ -5,8 +5,9 @@
 
 Level by level to `--depth` (vtree's Newton, XGBoost), leaf by leaf to `--leaves` (vtree's
 leaf-wise, LightGBM), and symmetric trees of `--depth` (vtree's ordered, CatBoost: both in plain
-mode, at a rate of 0.3). Each learner runs in a process of its own: two rounds to warm up, then
-one measured fit, its peak memory, and the log-loss of 100,000 other rows.
+mode, at a rate of 0.3). Each learner runs in a process of its own: two rounds of few rows and two
+of all to warm up, then one measured fit; beside it stand the peak memory of all but the first and
+the log-loss of 100,000 other rows.
 """
 
 from __future__ import annotations

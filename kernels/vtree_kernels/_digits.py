@@ -24,7 +24,7 @@ class Bits(NamedTuple):
     infinity: Any  # the bits of ∞
 
 
-def bits_of(dtype: np.dtype[Any]) -> Bits:
+def bits_of_dtype(dtype: np.dtype[Any]) -> Bits:
     """Return the same of float32 or float64."""
     kind: Any = np.uint32 if dtype == np.float32 else np.uint64
     width = 8 * dtype.itemsize

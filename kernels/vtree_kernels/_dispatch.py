@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -67,7 +68,7 @@ class Kernel(Generic[P, Result]):
         name = self._twin_for(array)
         if name is None or not asked:
             return name is not None
-        takes = _load(str(self._modules[name]), "takes")
+        takes = getattr(_module(str(self._modules[name])), "takes", None)
         return takes is None or bool(takes(array, *asked))
 
     def _twin_for(self, array: Any) -> str | None:
@@ -81,14 +82,13 @@ class Kernel(Generic[P, Result]):
         module = self._modules.get(name)
         if module is None:
             raise LookupError(f"{self.__name__} has no {name!r} twin")
-        function: Callable[P, Result] = _load(module, self.__name__)
+        function: Callable[P, Result] = getattr(_module(module), self.__name__)
         return function
 
     __name__: str
 
 
 @functools.cache
-def _load(module: str, name: str) -> Any:
-    """Return a function of a module, None for a question that the module does not answer."""
-    own = importlib.import_module(module)
-    return getattr(own, name, None) if name == "takes" else getattr(own, name)
+def _module(name: str) -> ModuleType:
+    """Import a twin's module; to ask the import system again takes longer than some calls."""
+    return importlib.import_module(name)

@@ -165,9 +165,10 @@ def test_counts_of_classes_alone(classes: int, n_codes: int) -> None:
     assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
 
 
+@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("rows", [200, 9000])
-def test_counts_of_classes_of_outputs(rows: int) -> None:
-    arguments = _counts_alone(Case(rows, classes=3, outputs=2, sizes=(rows - 50, 0, 40)))
+def test_counts_of_classes_of_outputs(rows: int, classes: int) -> None:
+    arguments = _counts_alone(Case(rows, classes=classes, outputs=2, sizes=(rows - 50, 0, 40)))
     found = histogram.twin("cpu")(*arguments)
     assert found.dtype == np.int32
     assert_same_bits(found, histogram.reference(*arguments))
@@ -195,12 +196,6 @@ def test_pairs_without_a_count() -> None:
     weight = own[5] >> 10  # hist is int32 without a count
     small = (*own[:5], weight % 100, own[6] % 100, *arguments[7:])
     assert_same_bits(histogram.twin("cpu")(*small), histogram.reference(*small))
-
-
-def test_classes_of_two_outputs_without_a_count() -> None:
-    codes, *rest, planes = Case(outputs=2, sizes=(150, 40)).arguments()
-    arguments = (codes, *rest[:3], rest[3] - np.int32(1), *rest[4:], planes - 1, False)
-    assert_same_bits(histogram.twin("cpu")(*arguments), histogram.reference(*arguments))
 
 
 def test_chunks_cover_each_node_once() -> None:

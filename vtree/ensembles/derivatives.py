@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.losses import check_finite, reach_of, whole_numbers
+from vtree.losses import check_finite, lowest_exponent, reach_of, whole_numbers
 from vtree.losses.exact import SUM_BITS
 from vtree.targets import Targets
 from vtree_kernels.few_digits import Scale, few_digits
@@ -165,10 +165,10 @@ def _few_digits(
         return None
     scales, units = [], []
     for most, bits, short, sign in zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), strict=True):
-        top = int(np.frexp(most)[1])
-        step = max(top + weights.total.bit_length() - SUM_BITS, top - bits, -1022)
+        step = lowest_exponent(most, weights.total, bits)
         units.append(float(np.ldexp(1.0, step)))
-        scales.append(Scale(sign / units[-1], max(0, top - step - short), float((1 << short) - 1)))
+        shift = max(0, int(np.frexp(most)[1]) - step - short)
+        scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1)))
     few = few_digits(gradient, hessian, weights.whole, (scales[0], scales[1]), turn)
     if min(few.steep, few.curved) < _LEAST_MEAN * gradient.size:
         return None

@@ -64,18 +64,27 @@ def whole_numbers(
     if reach == 0.0:
         return np.full(values.size, max(0, least or 0), dtype=np.int64), 1.0
     check_finite(reach)
-    top = int(np.frexp(reach)[1])
     if weight is None or total.bit_length() <= SUM_BITS // 2:
-        step = max(top + total.bit_length() - SUM_BITS, top - bits, -1022)
+        step = lowest_exponent(reach, total, bits)
         whole = _rounded(values, step, sign, None, None if weight is not None else least)
         if weight is not None:
             whole = np.multiply(whole, weight, out=whole)
             whole = whole if least is None else np.maximum(whole, least, out=whole)
     else:
         heaviest = int(weight.max()).bit_length()
+        top = int(np.frexp(reach)[1])
         step = max(top + heaviest + n_rows.bit_length() - SUM_BITS, -1022)
         whole = _rounded(values, step, sign, weight, least)
     return whole, float(np.ldexp(1.0, step))
+
+
+def lowest_exponent(reach: float, total: int, bits: int) -> int:
+    """Return k, the least for which numbers up to `reach` are below 2^bits units of 2^k.
+
+    No sum of `total` of them reaches 2^53 units either. reach: positive and finite.
+    """
+    top = int(np.frexp(reach)[1])
+    return max(top + total.bit_length() - SUM_BITS, top - bits, -1022)
 
 
 def check_finite(values: float | Floats) -> None:

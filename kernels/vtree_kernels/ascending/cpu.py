@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels._digits import bits_of, bits_of_key, sort_keys, write_keys
+from vtree_kernels._digits import bits_of_dtype, bits_of_key, sort_keys, write_keys
 from vtree_kernels.ascending import reference
 
 FEW = 4_096  # numbers, which NumPy sorts in less time than a table of each digit's values takes
@@ -26,7 +26,7 @@ def ascending(x: NDArray[Any]) -> NDArray[Any]:
         few: NDArray[Any] = reference.ascending(x)
         return few
     x = np.ascontiguousarray(x)
-    kind, width, sign, infinity = bits_of(x.dtype)
+    kind, width, sign, infinity = bits_of_dtype(x.dtype)
     keys, spare = np.empty(x.size + 1, kind), np.empty(x.size, kind)
     rows = np.empty(0, np.uint32)  # nobody asks for them
     known = int(write_keys(x.view(kind), sign, infinity, keys, rows))

@@ -102,12 +102,10 @@ def _add_words(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _add_whole(  # type: ignore[no-untyped-def]
-    hist, codes, rows, begin, end, compact, weighted, counted
+    hist, codes, rows, begin, end, words, fields, most, lowest, first_sum
 ):
-    """Add what a row has for a cell as one word, and move its fields in time."""
+    """Add what a row has for a cell as one word, and move its fields every `most` rows."""
     n_features, n_codes, _ = hist.shape
-    fields, _, most = packing(_all_bits(compact.bits, counted))
-    lowest = _all_bits(compact.lowest, counted)
     columns = max(LEAST, NEAR // (8 * n_codes))
     cells = np.zeros(min(columns, n_features) * n_codes, np.int64)
     for first in range(0, n_features, columns):
@@ -115,8 +113,8 @@ def _add_whole(  # type: ignore[no-untyped-def]
         own, size = hist[first:last].reshape(-1), (last - first) * n_codes
         for block in range(begin, max(end, begin + 1), most):
             given = codes, n_features, rows, block, min(block + most, end), first, last
-            add_whole(n_codes, cells, *given, compact.words)
-            move_words(own, cells[:size], fields, lowest, counted + weighted, block == begin)
+            add_whole(n_codes, cells, *given, words)
+            move_words(own, cells[:size], fields, lowest, first_sum, block == begin)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -215,13 +213,13 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
     all_codes, planes = codes.reshape(-1), (n_statistics, counted, weighted)
     whole = n_codes * _WHOLE[min(values.shape[1] - 1, 1)]
-    with_count = np.intp(counted > 0 or compact.bits.size == 0)  # of labels alone nothing is packed
-    widths = packing(_all_bits(compact.bits, with_count))[0][:, 1]
+    fields, _, most = packing(_all_bits(compact.bits, counted))
+    packed = compact.words, fields, most, _all_bits(compact.lowest, counted), counted + weighted
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
         if compact.words.size and (not one_sum or end - begin >= whole):
-            _add_whole(own, all_codes, rows, begin, end, compact, weighted, counted)
+            _add_whole(own, all_codes, rows, begin, end, *packed)
             continue
         flat = own.reshape(-1)
         flat[:] = 0
@@ -232,7 +230,7 @@ def _add_tasks(  # type: ignore[no-untyped-def]
             last = min(first + columns, n_features)
             given = (all_codes, n_features, rows, begin, end, first, last)
             if one_sum:
-                add_sum(n_codes, flat, *given, values, compact.words, widths, compact.lowest)
+                add_sum(n_codes, flat, *given, values, compact.words, fields[:, 1], compact.lowest)
             else:
                 add_planes(n_codes, flat, *given, label, values, planes)
 

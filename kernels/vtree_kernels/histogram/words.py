@@ -185,7 +185,7 @@ def move_words(  # type: ignore[no-untyped-def]
     whether nothing stands in flat yet.
     """
     n_fields = fields.shape[0]
-    line, values = np.empty(_CELLS, np.int64), np.zeros((max(n_fields, 3), _CELLS), np.int64)
+    line, values = np.empty(_CELLS, np.int64), np.empty((n_fields, _CELLS), np.int64)
     for first in range(0, words.size, _CELLS):
         last = min(first + _CELLS, words.size)
         line[: last - first] = words[first:last]

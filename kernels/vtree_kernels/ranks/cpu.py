@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._digits import bits_of, bits_of_key, sort_keys, write_keys
+from vtree_kernels._digits import bits_of_dtype, bits_of_key, sort_keys, write_keys
 
 _COUNTED = 1 << 16  # whole numbers so near each other are counted, not sorted
 
@@ -66,7 +66,7 @@ def ranks(
     distinct = [np.empty(0)] * len(columns)
     if n_rows == 0:
         return codes, distinct
-    kind, width, sign, infinity = bits_of(values.dtype)
+    kind, width, sign, infinity = bits_of_dtype(values.dtype)
 
     def column(g: int) -> None:
         x = np.ascontiguousarray(values[:, columns[g]])
