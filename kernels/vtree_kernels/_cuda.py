@@ -32,6 +32,10 @@ _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 # Bytes; a sector of memory, so that 32 codes of a row are one access and words are aligned.
 PITCH = 32
 
+# Bytes that the host reads by way of pinned memory, which the device writes without a copy between
+# and CuPy keeps for the next read: what a level tells is far less, whole tables stay out of it.
+_PINNED = 2**20
+
 # Gains are compared to the last bit with the host's, so a product is rounded before it is added.
 OPTIONS = ("--std=c++17", "-fmad=false")
 
@@ -178,7 +182,10 @@ class _CupyDevice:
             return self._cupy.asarray(values)
 
     def download(self, array: Any) -> Any:
-        return array.get()
+        if not 0 < array.nbytes <= _PINNED:
+            return array.get()
+        pinned = importlib.import_module("cupyx").empty_pinned(array.shape, array.dtype)
+        return self.contiguous(array).get(out=pinned)
 
     def contiguous(self, array: Any) -> Any:
         with self.in_use():
@@ -206,6 +213,7 @@ class _CupyDevice:
     def release(self) -> None:
         with self.in_use():
             self._cupy.get_default_memory_pool().free_all_blocks()
+            self._cupy.get_default_pinned_memory_pool().free_all_blocks()
 
 
 class CupyPlatform:

@@ -43,8 +43,13 @@ class Array(np.ndarray[Any, Any]):
     def _array(self) -> Any:
         return self.view(np.ndarray)
 
-    def get(self) -> Any:
-        return np.array(self.view(np.ndarray))
+    def get(self, *, out: Any = None) -> Any:
+        if out is None:
+            return np.array(self.view(np.ndarray))
+        if not (self.flags.c_contiguous and out.flags.c_contiguous and out.dtype == self.dtype):
+            raise TypeError("CuPy copies memory as it lies")
+        out[...] = self.view(np.ndarray)
+        return out
 
 
 class Double:
@@ -77,7 +82,19 @@ class Double:
             free_bytes=lambda: 70, free_all_blocks=lambda: self.calls.append(("free",))
         )
         module.get_default_memory_pool = lambda: pool
+        pinned = SimpleNamespace(free_all_blocks=lambda: self.calls.append(("free pinned",)))
+        module.get_default_pinned_memory_pool = lambda: pinned
         return module
+
+    def extension(self) -> Any:
+        """Return the module that is to be called cupyx."""
+        module: Any = ModuleType("cupyx")
+        module.empty_pinned = self._pinned
+        return module
+
+    def _pinned(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        self.calls.append(("pinned", shape))
+        return np.empty(shape, dtype)
 
     def _make(self, make: Any, *arguments: Any, **keywords: Any) -> Array:
         array: Array = make(*arguments, **keywords).view(Array)
@@ -134,7 +151,7 @@ def cupy_double(devices: int = 2) -> Iterator[Double]:
     """Put the double in CuPy's place."""
     double = Double(devices)
     with (
-        mock.patch.dict("sys.modules", cupy=double.module()),
+        mock.patch.dict("sys.modules", cupy=double.module(), cupyx=double.extension()),
         mock.patch.object(_cuda, "platform", _cuda.CupyPlatform()),
     ):
         yield double

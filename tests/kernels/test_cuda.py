@@ -214,7 +214,7 @@ extern "C" __global__ void turn(unsigned short *values) {
         kernels.launch("sum", (0, 5), 32)  # an empty grid is no launch
         assert there.download(values).tolist() == list(range(64))
         launch = ("turn", 1, (1, 1, 1), (64, 1, 1))
-        assert double.calls == [("get", "turn"), launch, launch]
+        assert double.calls == [("get", "turn"), launch, launch, ("pinned", (64,))]
 
 
 @pytest.mark.cuda_host
@@ -226,10 +226,18 @@ def test_memory_by_way_of_cupy() -> None:
         assert there.strides(pitched) == (32, 1)
         assert there.address(pitched) == pitched.ctypes.data
         assert there.contiguous(pitched).flags.c_contiguous
-        assert not there.download(there.zeros((2, 2), np.int64)).any()
+        assert there.download(there.upload(np.arange(6).reshape(2, 3)).T).tolist() == [
+            [0, 3],
+            [1, 4],
+            [2, 5],
+        ]
+        assert double.calls == [("pinned", (3, 2))]
+        for n_values in (0, 2**18):  # none, and more than small reads need
+            assert there.download(there.zeros((n_values,), np.int64)).size == n_values
+        assert double.calls == [("pinned", (3, 2))]
         assert there.free_bytes() == 3070
         there.release()
-        assert double.calls == [("free",)]
+        assert double.calls[1:] == [("free",), ("free pinned",)]
         assert double.current == [0]
 
 
