@@ -20,7 +20,7 @@ from vtree.arrays import Array
 from vtree.criteria import newton
 from vtree.subsets import without_rare_levels
 from vtree_kernels.scan import Best, Layout, Limits
-from vtree_kernels.scan.reference import first_maximum
+from vtree_kernels.scan.reference import first_maximum, scores
 
 Gain = Callable[[Any, Any, Any], Any]
 
@@ -54,18 +54,18 @@ class SortedLevels(NamedTuple):
         code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
         order, sizes = self._sorted(hist, layout, code)
         steps = max(1, min(self.most_levels, hist.shape[2] - 1))
-        candidates, scores = [], []
+        candidates, gains = [], []
         for place in self._places(sizes, steps):
             chosen = xp.take_along_axis(order, place, axis=2)  # (L, G, T) codes
             own = xp.take_along_axis(hist, chosen[..., None], axis=2)
             left = xp.cumulative_sum(own, axis=2, dtype=xp.int64)
             legal = self._tried(own[..., 0], left, whole, sizes, limits, layout) & ~alone
             candidates.append(left)
-            scores.append(self._scores(left, whole, legal, gain, layout))
+            gains.append(self._scores(left, whole, legal, gain, layout))
         left, legal = hist[:, :, 1:, :], alone & _large(hist[:, :, 1:, :], whole, limits, layout)
         candidates.append(left)
-        scores.append(_scores(left, whole, legal, gain, layout) - _lost(whole, layout, layout))
-        top, number = first_maximum(xp.concat(scores, axis=2))
+        gains.append(_scores(left, whole, legal, gain, layout) - _lost(whole, layout, layout))
+        top, number = first_maximum(xp.concat(gains, axis=2))
         left = xp.take_along_axis(xp.concat(candidates, axis=2), number[:, :, None, None], axis=2)
         filled = xp.sum(xp.astype(counts > 0, xp.int64), axis=2)
         rank = xp.argsort(order, axis=2, stable=True)
@@ -170,4 +170,4 @@ def _scores(left: Array, whole: Array, legal: Array, gain: Gain, layout: Layout)
         [xp.where(legal, xp.astype(side[..., s], xp.float64), 1.0) for s in range(side.shape[3])]
         for side in (left, whole - left)
     )
-    return xp.where(legal, gain(one, other, layout), -float("inf"))
+    return scores(one, other, legal, gain, layout)

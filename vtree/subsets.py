@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree_kernels.scan import Best, Layout, Limits, scan
-from vtree_kernels.scan.reference import first_maximum
+from vtree_kernels.scan.reference import first_maximum, scores
 
 ALL_SUBSETS_UP_TO = 12  # levels
 _SLICE_CELLS = 1 << 24  # float64 numbers of one product of subsets and statistics
@@ -296,7 +296,7 @@ def _score_subsets(
     planes = range(left.shape[-1])
     left_planes = [xp.where(legal, left[..., s], 1.0) for s in planes]
     right_planes = [xp.where(legal, right[..., s], 1.0) for s in planes]
-    score = xp.where(legal, gain(left_planes, right_planes, layout), -float("inf"))
+    score = scores(left_planes, right_planes, legal, gain, layout)
     shape = (*score.shape[:2], 2 * masks.shape[0])
     filled = arrays.to_numpy(xp.sum(xp.astype(counts > 0, xp.int64), axis=2))
     top, place = first_maximum(xp.reshape(score, shape))

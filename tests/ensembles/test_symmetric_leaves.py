@@ -92,3 +92,15 @@ def test_inner_nodes_answer_the_mean_and_gain_what_squares_lose() -> None:
     assert tree.gain.tolist() == pytest.approx(
         [8**2 / 4 + 1 - 9**2 / 5, 2 + 18 - 16, 0, 0, 0, 0, 0]
     )
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e120])
+def test_gains_of_any_size(size: float) -> None:
+    value, sums = np.zeros((4, 1)), np.array([[2.0], [6.0], [1.0], [0.5]])
+    weight = np.array([2.0, 2.0, 1.0, 3.0])
+    plain, own = (
+        answers(_tree([0, 0], [0.0, 0.0]), Steps(value, sums * by, weight * by, SEGMENT[:4]))
+        for by in (1.0, size)
+    )
+    assert (plain.gain[:3] > 0.0).all()
+    np.testing.assert_allclose(own.gain, plain.gain * size, rtol=1e-12)

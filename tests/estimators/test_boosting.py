@@ -101,6 +101,23 @@ def test_steps_beyond_what_numbers_hold_are_an_error(name: str, size: tuple[floa
     assert not hasattr(model, "grown_")
 
 
+@pytest.mark.parametrize("name", ["Newton", "Leafwise"])
+@pytest.mark.parametrize("categorical", [None, [3]])
+def test_gains_that_overflow_are_no_splits(name: str, categorical: Any) -> None:
+    def objective(y: Any, raw: Any) -> Any:
+        return raw - y, np.full(raw.shape, 1e-200)
+
+    table = X.copy()
+    table[:, 3] = np.arange(200) % 7
+    model = getattr(vtree, f"{name}BoostingRegressor")(
+        n_estimators=2, objective=objective, reg_lambda=10.0, categorical_features=categorical
+    )
+    compiled = vtree.digest(model.fit(table, Y))
+    assert model.get_n_leaves() == 2
+    with vtree.kernels("reference"):
+        assert vtree.digest(model.fit(table, Y)) == compiled
+
+
 _SEVERAL: dict[str, tuple[Any, Any]] = {
     "Gradient classes": (vtree.GradientBoostingClassifier(subsample=0.7), LABELS),
     "Newton classes": (vtree.NewtonBoostingClassifier(gamma=0.1), LABELS),

@@ -9,7 +9,7 @@ from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host import nvrtc
 from tests.cuda_host.emulation import emulated, on_device
-from vtree.criteria import BOUNDED_NEWTON, CLASSIFICATION, REGRESSION
+from vtree.criteria import BOUNDED_NEWTON, CLASSIFICATION, NEWTON, REGRESSION
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels._translate import c_gain
@@ -19,7 +19,7 @@ from vtree_kernels.scan import cuda as scan_cuda
 from vtree_kernels.scan.reference import first_maximum
 
 GAINS = {name: own.gain for name, own in {**CLASSIFICATION, **REGRESSION}.items()}
-GAINS["confined"] = BOUNDED_NEWTON.gain
+GAINS |= {"confined": BOUNDED_NEWTON.gain, "newton": NEWTON.gain}
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Case:
 
     @property
     def regression(self) -> bool:
-        return self.criterion in REGRESSION or self.criterion == "confined"
+        return self.criterion in REGRESSION or self.criterion in ("confined", "newton")
 
     def layout(self) -> Layout:
         first = 2 if self.weighted else 1
         classes = 1 if self.regression else self.classes
         ordered = first if self.regression else first + min(1, classes - 1)
         unit = tuple(2.0**-o for o in range(self.outputs))
-        if self.criterion == "confined":
+        if self.criterion in ("confined", "newton"):
             unit = (*self.drawn, 2.5)
         numbers = (0.25, 0.5, unit, 0, *self.drawn, -np.inf, np.inf, int(self.confined))
         return Layout(first - 1, first, self.outputs, classes, ordered, *numbers)
@@ -98,6 +98,8 @@ CASES |= {
     "rising": Case("squared_error", monotone=(1, 0, -1)),
     "rising, drawn": Case("squared_error", monotone=(1, 1, -1), drawn=(30.0, 60.0)),
     "confined": Case("confined", monotone=(1, 0, -1), drawn=(3.0, 5.0), confined=True),
+    "some NaN": Case("newton", drawn=(1e153, 0.0)),
+    "all NaN": Case("newton", drawn=(1e200, 0.0)),
     "falling": Case("poisson", weighted=True, monotone=(-1, -1, 1)),
     "rising classes": Case("entropy", weighted=True, monotone=(1, -1, 0)),
     "drawn": Case(allowed=True),
@@ -138,7 +140,8 @@ def _definition(case: Case, node: int, g: int, arguments: tuple[Any, ...]) -> tu
             # One-element arrays: `choose` and `log` of the array form take no bare numbers.
             columns = [side[:, None] for side in sides]
             own = layout._replace(lower=lower[node], upper=upper[node])
-            score = float(gain(columns[0], columns[1], own)[0]) if legal else -np.inf
+            with np.errstate(over="ignore", invalid="ignore"):
+                score = float(gain(columns[0], columns[1], own)[0]) if legal else -np.inf
             if score > best[0]:
                 best = (score, b, with_missing)
     return best
@@ -186,10 +189,11 @@ def test_threads_do_not_matter() -> None:
 
 
 def test_first_maximum_takes_the_first_of_equals(xp: Namespace) -> None:
-    table: NDArray[np.float64] = np.array([[1.0, 3.0, 3.0], [-np.inf] * 3, [2.0, 1.0, 2.0]])
+    rows = [[1.0, 3.0, 3.0], [-np.inf] * 3, [2.0, 1.0, 2.0], [np.nan, 1.0, np.nan], [np.nan] * 3]
+    table: NDArray[np.float64] = np.array(rows)
     largest, place = first_maximum(xp.asarray(table))
-    np.testing.assert_array_equal(xp.to_numpy(largest), [3.0, -np.inf, 2.0])
-    np.testing.assert_array_equal(xp.to_numpy(place), [1, 0, 0])
+    np.testing.assert_array_equal(xp.to_numpy(largest), [3.0, -np.inf, 2.0, 1.0, -np.inf])
+    np.testing.assert_array_equal(xp.to_numpy(place), [1, 0, 0, 1, 0])
 
 
 def _implied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

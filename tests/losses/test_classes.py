@@ -88,3 +88,16 @@ def test_exponential() -> None:
     np.testing.assert_allclose(terms.hessian[:, 0], expected, rtol=1e-14)
     np.testing.assert_allclose(loss.link(raw)[:, 1], 1.0 / (1.0 + np.exp(-2.0 * raw[:, 0])))
     assert loss.starts(np.array([1.0, 1.0, 1.0, 0.0]), None, 1)[0] == pytest.approx(np.log(3) / 2)
+
+
+def test_shares_say_their_raw_predictions() -> None:
+    raw = DRAW.normal(size=(30, 3))
+    middle = raw - raw.mean(axis=1, keepdims=True)
+    found = MULTINOMIAL.inverse(MULTINOMIAL.link(raw))
+    np.testing.assert_allclose(found, middle, rtol=1e-12, atol=1e-12)
+    for name in ("logistic", "exponential"):
+        loss = CLASSIFICATION[name]
+        np.testing.assert_allclose(loss.inverse(loss.link(raw[:, :1])), raw[:, :1], rtol=1e-12)
+    sure = np.asarray([[1.0, 0.0], [0.0, 1.0]])
+    assert np.isfinite(LOGISTIC.inverse(sure)).all()
+    assert np.isfinite(MULTINOMIAL.inverse(np.eye(3))).all()

@@ -16,6 +16,7 @@ def test_half_the_deviance_but_for_terms_of_y(name: str, power: float) -> None:
     check(loss, RAW, Y)
     mean = loss.link(RAW[:, None])[:, 0]
     np.testing.assert_allclose(mean, np.exp(RAW), rtol=1e-14)
+    np.testing.assert_allclose(loss.inverse(mean), RAW, rtol=1e-12, atol=1e-14)
     start = np.full((60, 1), loss.start(Y, None, loss.numbers))
     np.testing.assert_allclose(loss.link(start), Y.mean(), rtol=1e-12)
     own = loss.of(RAW[:, None], Y).loss.mean() - loss.of(start, Y).loss.mean()

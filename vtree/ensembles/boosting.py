@@ -82,9 +82,9 @@ def boost(
 ) -> Iterator[Tree]:
     """Grow trees round after round without end.
 
-    start (K,): the raw predictions before all trees; sums (N, K), each column in one piece
-    (order="F"): what the trees so far add to them, kept up to date in place, so that it has the
-    bits of a prediction. Yields the K trees of each round. first: how many rounds there were
+    start (K,) or (N, K): the raw predictions before all trees; sums (N, K), each column in one
+    piece (order="F"): what the trees so far add to them, kept up to date in place, so that it has
+    the bits of a prediction. Yields the K trees of each round. first: how many rounds there were
     before.
     """
     assert sums.flags.f_contiguous
@@ -102,11 +102,11 @@ def _together(n_rows: int, n_raw: int) -> int:
 
 
 def added(start: Floats, sums: Floats) -> Floats:
-    """Return start (K,) + sums (N, K)."""
+    """Return start (K,) or (N, K) + sums (N, K)."""
     raw = np.empty_like(sums)
 
     def block(rows: slice) -> None:
-        np.add(start, sums[rows], out=raw[rows])
+        np.add(start if start.ndim == 1 else start[rows], sums[rows], out=raw[rows])
 
     run_blocks(block, sums.shape[0], each=sums.shape[1])
     return raw

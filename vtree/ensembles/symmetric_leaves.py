@@ -181,10 +181,23 @@ def answers(tree: Tree, steps: Steps) -> Tree:
 
 
 def _gains(left: Floats, right: Floats, w_left: Floats, w_right: Floats) -> Floats:
+    """Return what splits gain by sums (L, K) and weights (L,) of both sides, (L,).
+
+    Sums and weights are divided by powers of two, so that no product leaves the range of floats.
+    """
+    light, small = _exponent(w_left, w_right), _exponent(left, right)
+    w_left, w_right = np.ldexp(w_left, -light), np.ldexp(w_right, -light)
+    left, right = np.ldexp(left, -small), np.ldexp(right, -small)
     below = w_left * w_right * (w_left + w_right)
     filled = below > 0.0
     gain = np.zeros(below.size)
     for k in range(left.shape[1]):
         difference = left[:, k] * w_right - right[:, k] * w_left
         gain += np.where(filled, difference * difference / np.where(filled, below, 1.0), 0.0)
-    return gain
+    found: Floats = np.ldexp(gain, 2 * small - light)
+    return found
+
+
+def _exponent(*sizes: Floats) -> int:
+    """Return the exponent of the largest number."""
+    return max(int(np.frexp(np.abs(each).max(initial=0.0))[1]) for each in sizes)

@@ -197,11 +197,14 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
                 keeper = Checkpoint(self, checkpoint, checkpoint_every)
                 before, scores = keeper.resume(self, training, watch, before, scores)
             self._start(training, before)
+            start = self._start_of_rows(X, sample_weight, training, before)
             sums = self._sums_so_far(training.values, before)
             for number, each in enumerate(watch.sets):
                 own = self._sums_so_far(each.values, before)
-                watch.sets[number] = each._replace(sums=own)
-            self._train(Rounds(training, sums, watch, before, scores, keeper), X, y, sample_weight)
+                own_start = self._start_of(each.given, each.y.shape[0])
+                watch.sets[number] = each._replace(sums=own, start=own_start)
+            run = Rounds(training, start, sums, watch, before, scores, keeper)
+            self._train(run, X, y, sample_weight)
         return self
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
@@ -265,6 +268,16 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         """Return the raw predictions to start from, (K,)."""
         return loss.starts(training.y, training.weights.whole, self._n_raw())
 
+    def _start_of_rows(
+        self, X: Any, sample_weight: Any, training: Training, before: Tree | None
+    ) -> Floats:
+        """Return the raw predictions before all trees for the training rows, as `_start_of`."""
+        return self.start_
+
+    def _start_of(self, X: Any, n_rows: int) -> Floats:
+        """Return the raw predictions before all trees, (K,), or (N, K) where they differ."""
+        return self.start_
+
     def _sums_so_far(self, values: Array, before: Tree | None) -> Floats:
         if before is None:
             return np.zeros((values.shape[0], self._n_raw()), order="F")
@@ -299,11 +312,11 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         rounds = self._rounds(run, numbers.start)
 
         def mean(loss: Loss) -> float:
-            return exact_mean(loss.of(self.start_ + run.sums, training.y).loss, weights.whole)
+            return exact_mean(loss.of(run.start + run.sums, training.y).loss, weights.whole)
 
         for number in numbers:
             report.begin()
-            judge = self._judge(self.start_ + run.sums, training) if self._keeps_scores else None
+            judge = self._judge(run.start + run.sums, training) if self._keeps_scores else None
             trees.append(next(rounds))
             if judge is not None:
                 run.scores.append(mean(judge))
@@ -323,7 +336,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         total = weights.total * weights.unit
         system = self._system(len(self.schema_.levels), weights.n_rows, total)
         system = system._replace(seed=self._seed)
-        return boost(run.training, system, self.start_, run.sums, done)
+        return boost(run.training, system, run.start, run.sums, done)
 
     def _judge(self, raw: Floats, training: Training) -> Loss:
         """Return the loss by which a round that starts from raw predictions (N, K) is judged."""
@@ -337,7 +350,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         check_is_fitted(self)
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
-            return self.start_ + round_totals(self.grown_, values, self._n_raw())
+            found = round_totals(self.grown_, values, self._n_raw())
+            return self._start_of(X, found.shape[0]) + found
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Yield the raw predictions after each round, (N, K)."""
@@ -345,12 +359,13 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         n_raw, n_trees = self._n_raw(), self._trees_a_round()
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
+            start = self._start_of(X, values.shape[0])
         sums = np.zeros((values.shape[0], n_raw))
         for first in range(0, self.grown_.root.size, n_trees):
             one = some_trees(self.grown_, first, first + n_trees)
             with threads(thread_count(self.n_jobs)), working(self.device, X):
                 sums = sums + round_totals(one, values, n_raw)
-            yield self.start_ + sums
+            yield start + sums
 
     def apply(self, X: Any) -> Array:
         """Return the number of the leaf that each row comes to in each tree, (N, T) int64."""

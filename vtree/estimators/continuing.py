@@ -38,6 +38,7 @@ class Rounds(NamedTuple):
     """What rounds of boosting start from."""
 
     training: Training
+    start: Floats  # (K,) or (N, K) the raw predictions before all trees
     sums: Floats  # (N, K) what `before` says of the training rows; the rounds to come add to it
     watch: Watch
     before: Tree | None  # trees of earlier rounds

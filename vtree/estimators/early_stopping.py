@@ -31,6 +31,8 @@ class EvalSet(NamedTuple):
     y: Floats
     weight: Floats | None
     sums: Floats  # (N, K) what the trees say of them so far
+    given: Any = None  # the table as it came
+    start: Any = None  # (K,) or (N, K) the raw predictions before all trees
 
 
 def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
@@ -39,7 +41,7 @@ def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tu
     target = columns[:, 0] if columns.shape[1] == 1 else columns
     n_rows = target.shape[0]
     with own_errors("y"):
-        check_consistent_length(target, np.empty(_n_rows(X)))
+        check_consistent_length(target, np.empty(row_count(X)))
     weight = None if sample_weight is None else plain_weights(sample_weight, n_rows)
     with own_errors("validation_fraction"):
         rows, held = train_test_split(
@@ -49,10 +51,10 @@ def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tu
             stratify=target if is_classifier(model) else None,
         )
     own, kept = (None, None) if weight is None else (weight[rows], [weight[held]])
-    return _take(X, rows), target[rows], own, [(_take(X, held), target[held])], kept
+    return some_rows(X, rows), target[rows], own, [(some_rows(X, held), target[held])], kept
 
 
-def _n_rows(X: Any) -> int:
+def row_count(X: Any) -> int:
     """Count the rows of a table of any kind."""
     if isinstance(X, Mapping) and not issparse(X):
         return len(next(iter(X.values()), ()))
@@ -60,7 +62,7 @@ def _n_rows(X: Any) -> int:
         return int(_num_samples(X))
 
 
-def _take(X: Any, rows: NDArray[np.int64]) -> Any:
+def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of a table of any kind."""
     if isinstance(X, Mapping) and not issparse(X):
         return {name: _safe_indexing(column, rows) for name, column in X.items()}
@@ -127,7 +129,7 @@ def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
     own = None
     if weight is not None:
         own = plain_weights(weight, target.shape[0], "sample_weight_eval_set")
-    return EvalSet(values, target, own, np.zeros((0, 0)))
+    return EvalSet(values, target, own, np.zeros((0, 0)), X)
 
 
 class Watch:
@@ -150,7 +152,7 @@ class Watch:
         for number_of_set, each in enumerate(self.sets):
             sums = each.sums + round_totals(tree, each.values, model._n_raw())
             self.sets[number_of_set] = each._replace(sums=sums)
-            raw = model.start_ + sums
+            raw = each.start + sums
             for place, own in enumerate(self.history[number_of_set]):
                 metric = self.metrics[place]
                 score, larger = metric.score(raw, each.y, each.weight, model._loss())

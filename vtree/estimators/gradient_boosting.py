@@ -9,20 +9,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import _fit_context, is_classifier
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
-from vtree.errors import InputError
+from vtree.errors import InputError, InputTypeError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
 from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS, feature_count, most
+from vtree.estimators.starting_model import counted, fitted, raw_predictions
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
+from vtree.losses.classes import centered
+from vtree.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +44,6 @@ _COMMON: dict[str, list[Any]] = {
             "monotonic_cst",
         )
     },
-    "init": [StrOptions({"zero"}), None],
     "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
@@ -53,15 +55,47 @@ class GradientBoosting(BoostingEstimator):
     """Base of both; use a derived class."""
 
     _keeps_scores = True
+    init_: Any = None
 
     def _patience(self) -> int | None:
         rounds: int | None = self.n_iter_no_change
         return rounds
 
+    def _start(self, training: Training, before: Tree | None) -> None:
+        super()._start(training, before)
+        if before is None:
+            self.init_ = None
+
     def _starts(self, loss: Loss, training: Training) -> Floats:
-        if self.init == "zero":
+        if self.init is not None:
             return np.zeros(self._n_raw())
-        return super()._starts(loss, training)
+        start = super()._starts(loss, training)
+        return centered(start) if start.size > 1 else start
+
+    def _start_of_rows(
+        self, X: Any, sample_weight: Any, training: Training, before: Tree | None
+    ) -> Floats:
+        own = before is None and self.init is not None and self.init != "zero"
+        if not own and self.init_ is None:
+            return self.start_
+        X, weight = counted(X, sample_weight)
+        if own:
+            y = training.y.astype(np.int64) if is_classifier(self) else training.y
+            self.init_ = fitted(self.init, X, y, weight)
+        return self._start_of(X, training.y.shape[0])
+
+    def _start_of(self, X: Any, n_rows: int) -> Floats:
+        if self.init_ is None:
+            return self.start_
+        return raw_predictions(self.init_, X, n_rows, self._n_raw(), self._loss())
+
+    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        if self.init_ is not None:
+            raise InputTypeError(
+                f"model starts from init={type(self.init_).__name__}(), which neither a model file "
+                "nor a checkpoint can hold; pickle the model, or use init=None or 'zero'"
+            )
+        return super()._more_to_save()
 
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         leaf, split = self.min_samples_leaf, self.min_samples_split
@@ -109,8 +143,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state
         As in scikit-learn.
-    init : "zero" or None
-        Where to start: from 0, or from the best constant.
+    init : estimator, "zero" or None
+        Where to start: from what another model predicts (`predict`, of classes `predict_proba`),
+        which is fitted to the same table, targets and weights first; from 0; or from the best
+        constant. With an estimator the model can be pickled, but not saved to a file.
     ccp_alpha : float
         What a leaf of a tree costs, as in `DecisionTreeRegressor`.
     monotonic_cst : sequence of −1, 0, 1, or dict from names, optional
@@ -129,7 +165,8 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     Attributes
     ----------
     grown_ : `vtree.tree.Tree`, all trees
-    start_ : (1,) the raw prediction before all trees
+    start_ : (1,) the raw prediction before all trees, of those that do not start from `init`
+    init_ : the fitted `init` where it is an estimator, None where not
     train_score_ : (T,) the mean loss of the training rows after each round
     feature_importances_ : (F,)
     n_estimators_, n_features_in_ : int
@@ -153,6 +190,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         **_COMMON,
         "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
         "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     }
 
     def __init__(
@@ -167,7 +205,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
-        init: str | None = None,
+        init: Any = None,
         random_state: Any = None,
         max_features: int | float | str | None = None,
         alpha: float = 0.9,
@@ -266,6 +304,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "loss": [StrOptions({"log_loss", "exponential"})],
+        "init": [StrOptions({"zero"}), HasMethods(["fit", "predict_proba"]), None],
     }
 
     def __init__(
@@ -280,7 +319,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         min_weight_fraction_leaf: float = 0.0,
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
-        init: str | None = None,
+        init: Any = None,
         random_state: Any = None,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,

@@ -51,6 +51,10 @@ __all__ = [
 ]
 
 
+def _same(raw: Floats) -> Floats:
+    return raw
+
+
 class Loss(NamedTuple):
     """One loss, with what boosting needs of it.
 
@@ -60,6 +64,7 @@ class Loss(NamedTuple):
     start(y, weight, numbers) -> the raw prediction that is best for all rows; weight (N,) whole
         numbers, or None.
     link: raw prediction → prediction, as columns (N, K).
+    inverse: prediction (N, K) → raw prediction.
     domain: "real", "not negative", "positive" or "class": what y may be.
     level(numbers): the quantile of residuals that is best in a leaf, None where derivatives say it.
     curved: whether the second derivative differs from row to row.
@@ -73,6 +78,7 @@ class Loss(NamedTuple):
     level: Callable[[tuple[float, ...]], float] | None = None
     curved: bool = True
     unlink: Callable[[float], float] = float
+    inverse: Callable[[Floats], Floats] = _same
     of_columns: tuple[tuple[float, ...], ...] | None = None
 
     def numbers_of(self, k: int) -> tuple[float, ...]:
@@ -149,17 +155,18 @@ def _ascending(raw: Floats) -> Floats:
     return np.sort(raw, axis=1)
 
 
-def _same(raw: Floats) -> Floats:
-    return raw
-
-
 _SQUARED = Loss(squared.terms, squared.start, _same, curved=False)
 _ABSOLUTE = Loss(
     absolute.terms, absolute.start, _same, (0.5, 0.5), level=absolute.level, curved=False
 )
 _HUBER = Loss(absolute.huber_terms, absolute.median, _same, (1.0,), curved=False)
 _POISSON = Loss(
-    counts.poisson_terms, counts.start, counts.link, domain="not negative", unlink=counts.unlink
+    counts.poisson_terms,
+    counts.start,
+    counts.link,
+    domain="not negative",
+    unlink=counts.unlink,
+    inverse=counts.inverse,
 )
 
 REGRESSION: Mapping[str, Loss] = MappingProxyType(
@@ -181,6 +188,7 @@ CLASSIFICATION: Mapping[str, Loss] = MappingProxyType(
             classes.logistic_link,
             domain="class",
             unlink=classes.logit,
+            inverse=classes.logistic_inverse,
         ),
         "exponential": Loss(
             classes.exponential_terms,
@@ -188,9 +196,14 @@ CLASSIFICATION: Mapping[str, Loss] = MappingProxyType(
             classes.exponential_link,
             domain="class",
             unlink=classes.half_logit,
+            inverse=classes.exponential_inverse,
         ),
         "multinomial": Loss(
-            None, classes.multinomial_start, classes.multinomial_link, domain="class"
+            None,
+            classes.multinomial_start,
+            classes.multinomial_link,
+            domain="class",
+            inverse=classes.multinomial_inverse,
         ),
     }
 )

@@ -18,6 +18,7 @@ from vtree_kernels.elementwise import elementwise
 Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 1e-16
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def logistic_terms(raw: Any, y: Any) -> Any:
@@ -54,6 +55,13 @@ def _share(raw: Any) -> Any:
     return (choose(raw < 0.0, small, 1.0 + 0.0 * raw) / (1.0 + small),)
 
 
+def logistic_inverse(shares: Floats) -> Floats:
+    """Return log-odds (N, 1) of shares (N, 2), of 0 and 1 as if they were a little off."""
+    share = np.clip(shares[:, 1], _EPSILON, 1.0 - _EPSILON)
+    odds: Floats = log(share / (1.0 - share))[:, None]
+    return odds
+
+
 def exponential_terms(raw: Any, y: Any) -> Any:
     """Return the derivatives of exp(−s raw), s = 2 y − 1, and it (AdaBoost's; y is 0 or 1)."""
     side = 2.0 * y - 1.0
@@ -76,6 +84,11 @@ def exponential_link(raw: Floats) -> Floats:
     return logistic_link(2.0 * raw)
 
 
+def exponential_inverse(shares: Floats) -> Floats:
+    """Return half the log-odds (N, 1) of shares (N, 2)."""
+    return logistic_inverse(shares) / 2.0
+
+
 def multinomial_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
     """Return the logarithm of the share of class numbers[0]."""
     share = exact_mean((y == numbers[0]).astype(np.float64), weight)
@@ -90,6 +103,20 @@ def multinomial_link(raw: Floats) -> Floats:
         for k in range(raw.shape[1])
     ]
     return np.stack(shares, axis=1)
+
+
+def multinomial_inverse(shares: Floats) -> Floats:
+    """Return the logarithms of shares (N, K), less their mean over the classes."""
+    return centered(log(np.clip(shares, _EPSILON, 1.0 - _EPSILON)))
+
+
+def centered(raw: Floats) -> Floats:
+    """Return raw predictions (…, K), which mean the same shares, that add up to zero."""
+    total = np.zeros(raw.shape[:-1])
+    for k in range(raw.shape[-1]):
+        total += raw[..., k]
+    found: Floats = raw - (total / raw.shape[-1])[..., None]
+    return found
 
 
 def multinomial_terms(raw: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

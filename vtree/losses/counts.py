@@ -47,6 +47,11 @@ def unlink(mean: float) -> float:
     return float(log(np.asarray([mean]))[0])
 
 
+def inverse(mean: Any) -> Any:
+    """Return the raw predictions of means."""
+    return log(mean)
+
+
 def link(raw: Any) -> Any:
     """Return the means, exp raw."""
     return exp(raw)

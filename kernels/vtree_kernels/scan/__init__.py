@@ -20,7 +20,8 @@ missing values right or left (both are tried where there are any). It is legal i
 
 `gain(left, right, layout)` judges it, see `vtree.criteria`, layout.lower and layout.upper being the
 node's bounds; lower and upper may be None for nodes without. The sides come as float64, exact below
-2^53. The largest gain wins, then missing to the right, then the lowest b (scikit-learn's order).
+2^53. A gain that is NaN, since what it is worked out from overflows, is no split. The largest gain
+wins, then missing to the right, then the lowest b (scikit-learn's order).
 Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
 code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),
 varies bool (rows with at least two codes), and left (L, G, S) int64. The twin for

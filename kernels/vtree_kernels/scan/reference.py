@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
 
@@ -67,11 +68,12 @@ class Best(NamedTuple):
 
 
 def first_maximum(values: Any) -> tuple[Any, Any]:
-    """Return (maximum, index of its first place) along the last axis.
+    """Return (maximum, index of its first place) along the last axis; NaN is −inf.
 
     `argmax` may return any of several equal places in some libraries.
     """
     xp = array_namespace(values)
+    values = xp.where(xp.isnan(values), -float("inf"), values)
     length = values.shape[-1]
     index = xp.arange(length, dtype=xp.int64, device=device(values))
     largest = xp.max(values, axis=-1, keepdims=True)
@@ -103,7 +105,17 @@ def scan(
     if monotone is not None:
         means = [_answer(xp, side, layout) for side in sides]
         legal = legal & in_order(means, monotone, lower, upper)
-    return chosen(xp.where(legal, gain(*sides, layout), -float("inf")), left, hist)
+    return chosen(scores(*sides, legal, gain, layout), left, hist)
+
+
+def scores(left: Any, right: Any, legal: Any, gain: Callable[..., Any], layout: Any) -> Any:
+    """Return the gains of candidates, planes left and right of them, −inf of those not legal.
+
+    What gains are worked out from may overflow to infinity, and to NaN; see `first_maximum`.
+    """
+    xp = array_namespace(legal)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return xp.where(legal, gain(left, right, layout), -float("inf"))
 
 
 def with_counts(hist: Any, n_statistics: int, layout: Any) -> Any:
