@@ -1,4 +1,4 @@
-"""`bincode` in Numba: blocks of rows, one column at a time so that its edges stay in L1."""
+"""`bincode` in Numba: blocks of rows, tiles of columns whose edges stay in L1."""
 
 from __future__ import annotations
 
@@ -7,27 +7,18 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._sixteens import number_below, trees_of
 
-BLOCK = 2048  # rows; their values, places and one column's edges stay in L2
-
-
-@register_jitable
-def _encode_levels(x: Any, n_edges: int, codes: Any, begin: int, g: int) -> None:
-    """Write the codes of rows between edges ½, 1½ …, without a search."""
-    half = x.dtype.type(0.5)
-    for i in range(x.size):
-        inside = min(max(x[i], x.dtype.type(0.0)), x.dtype.type(n_edges))
-        code = np.int32(np.ceil(inside - half)) + 1
-        codes[begin + i, g] = code if x[i] == x[i] else 0
+BLOCK = 2048  # rows
+TILE = 16  # columns: a line of float32 values a row; of 255 edges each, 17 kB
 
 
 @numba.njit(cache=True, nogil=True)
-def _encode_rows(values, column, n_edges, codes, begin, end):  # type: ignore[no-untyped-def]
-    """Do it for columns side by side, row by row: 0.6 ns a value where column by column takes 2."""
+def _encode_levels(values, column, n_edges, codes, begin, end):  # type: ignore[no-untyped-def]
+    """Write the codes of columns side by side whose edges are ½, 1½ …, without a search."""
     half, none = n_edges.dtype.type(0.5), n_edges.dtype.type(0.0)
     for i in range(begin, end):
         for g in range(n_edges.size):
@@ -38,30 +29,15 @@ def _encode_rows(values, column, n_edges, codes, begin, end):  # type: ignore[no
 
 
 @numba.njit(cache=True, nogil=True)
-def _encode(values, columns, edges, offsets, level, codes, begin, end):  # type: ignore[no-untyped-def]
-    n_rows = end - begin
-    x = np.empty(n_rows, edges.dtype)
-    below = np.empty(n_rows, np.int32)
-    for g in range(columns.size):
-        own = edges[offsets[g] : offsets[g + 1]]
-        if level[g]:
-            for i in range(n_rows):
-                x[i] = values[begin + i, columns[g]]
-            _encode_levels(x, own.size, codes, begin, g)
-            continue
-        for i in range(n_rows):
-            x[i] = values[begin + i, columns[g]]
-            below[i] = 0
-        # All rows take each step of the binary search together, which the compiler turns into
-        # vector gathers: 8 ns a value where a search row by row took 46.
-        span = own.size
-        while span > 0:
-            half = np.int32((span + 1) >> 1)
-            for i in range(n_rows):
-                below[i] += half if own[below[i] + half - 1] < x[i] else 0
-            span -= half
-        for i in range(n_rows):
-            codes[begin + i, g] = below[i] + 1 if x[i] == x[i] else 0
+def _encode(values, columns, trees, starts, codes, begin, end):  # type: ignore[no-untyped-def]
+    tile = TILE * 4 // trees.itemsize
+    for first in range(0, columns.size, tile):
+        last = min(first + tile, columns.size)
+        for i in range(np.uint64(begin), np.uint64(end)):
+            for g in range(np.uint64(first), np.uint64(last)):
+                x = trees.dtype.type(values[i, columns[g]])
+                code = number_below(trees, starts, g, x) + 1
+                codes[i, g] = code if x == x else 0
 
 
 def _below(edges: NDArray[np.float64]) -> NDArray[Any]:
@@ -94,20 +70,26 @@ def bincode(
     """Return codes (N, G) of `values` (N, F); see the package for the contract."""
     n_rows = values.shape[0]
     codes = np.empty((n_rows, len(columns)), dtype=codes_dtype)
-    own_edges = _below(edges) if values.dtype == np.float32 else edges
-    level = np.array([_are_halves(edges[a:z]) for a, z in pairwise(offsets)], dtype=np.bool_)
-    column_array = np.asarray(columns, dtype=np.int64)
-    offset_array = np.asarray(offsets, dtype=np.int64)
-    n_edges = np.diff(offset_array).astype(values.dtype)
-    by_rows = _side_by_side(columns) and bool(level.all()) and values.flags.c_contiguous
+    ends = np.asarray(offsets, dtype=np.int64)
+    if (
+        values.flags.c_contiguous
+        and _side_by_side(columns)
+        and all(_are_halves(edges[a:z]) for a, z in pairwise(offsets))
+    ):
+        n_edges = np.diff(ends).astype(values.dtype)
 
-    def block(index: int) -> None:
-        begin = index * BLOCK
-        end = min(begin + BLOCK, n_rows)
-        if by_rows:
-            _encode_rows(values, columns[0], n_edges, codes, begin, end)
-            return
-        _encode(values, column_array, own_edges, offset_array, level, codes, begin, end)
+        def block(begin: int, end: int) -> None:
+            _encode_levels(values, columns[0], n_edges, codes, begin, end)
+    else:
+        own_edges = _below(edges) if values.dtype == np.float32 else edges
+        trees, starts = trees_of(own_edges, ends)
+        which = np.asarray(columns, dtype=np.uint64)
 
-    _threads.run(block, -(-n_rows // BLOCK), work=n_rows * len(columns) * 8)
+        def block(begin: int, end: int) -> None:
+            _encode(values, which, trees, starts, codes, begin, end)
+
+    def task(index: int) -> None:
+        block(index * BLOCK, min((index + 1) * BLOCK, n_rows))
+
+    _threads.run(task, -(-n_rows // BLOCK), work=codes.size * 8)
     return codes
