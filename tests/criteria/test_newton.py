@@ -12,6 +12,7 @@ from vtree.criteria.newton import (
     worth,
 )
 from vtree.ensembles.derivatives import Weights, derivative_targets
+from vtree.losses import held
 from vtree_kernels._translate import c_gain
 from vtree_kernels.scan import Layout
 
@@ -97,9 +98,8 @@ def test_it_has_a_form_in_cuda() -> None:
 
 
 def test_steps_and_impurities() -> None:
-    targets = derivative_targets(
-        np.array([-3.0, -1.0, 4.0]), np.array([1.0, 2.0, 0.5]), Weights.of(None, 1.0, 3), 1.0, 0.5
-    ).targets
+    slopes = held(np.array([-3.0, -1.0, 4.0]), np.array([1.0, 2.0, 0.5]))
+    targets = derivative_targets(slopes, Weights.of(None, 1.0, 3), 1.0, 0.5).targets
     assert targets.weight is not None
     total = np.stack([np.ones(3), targets.weight, targets.sums[:, 0]], axis=1)
     found = steps(total, None, None, None, targets)

@@ -4,8 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.bits import assert_same_bits
 from tests.samples import classes, reals
 from vtree.binning import bin_table
+from vtree.ensembles import boosting
 from vtree.ensembles.boosting import Training, boost, curvatures, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
@@ -50,6 +52,33 @@ def test_sums_have_the_bits_of_a_prediction(name: str, system: System) -> None:
     np.testing.assert_array_equal(sums, round_totals(tree, X, n_raw))
     start = loss.starts(y, None, n_raw)
     assert loss.of(start + sums, y).loss.mean() < loss.of(start + 0 * sums, y).loss.mean()
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        System(0.3, 1.0, max_depth=3, curvature=2.0),
+        System(0.3, max_depth=3, goss=Goss(0.2, 0.2, 1)),
+        System(0.3, max_depth=3, first_order=True),
+    ],
+)
+@pytest.mark.parametrize("together", [1, 3])
+def test_derivatives_in_turn_are_those_at_once(
+    system: System, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boosting, "FRONTIER_ROWS", 200 * together)
+    loss = CLASSIFICATION["multinomial"]
+    assert loss.in_turn is not None
+    start = loss.starts(LABELS, None, 3)
+    found: list[Any] = []
+    for in_turn in (None, loss.in_turn):
+        sums = np.zeros((200, 3), order="F")
+        training = _training(loss, LABELS)._replace(in_turn=in_turn)
+        found += list(itertools.islice(boost(training, system, start, sums), 3)), sums
+    assert_same_bits(found[3], found[1])
+    for tree, other in zip(found[2], found[0], strict=True):
+        assert_same_bits(tree.value, other.value)
+        assert_same_bits(tree.gain, other.gain)
 
 
 def test_a_strong_split_keeps_the_weak_one_above_it() -> None:
@@ -109,7 +138,9 @@ def test_curvatures_add_up_over_classes_and_are_positive() -> None:
     raw = np.random.default_rng(0).normal(size=(200, 3))
     raw[0] = [800.0, 0.0, 0.0]  # certain: all second derivatives are zero
     terms = loss.derivatives(raw, LABELS)
-    found = curvatures(terms, Weights.of(None, 1.0, 200))
+    assert loss.in_turn is not None
+    slopes = loss.in_turn(np.zeros(3), np.asfortranarray(raw), LABELS)
+    found = curvatures(slopes, Weights.of(None, 1.0, 200))
     assert found[0] == 1
     expected = terms.hessian.sum(axis=1)
     np.testing.assert_allclose(found[1:] / found.max(), expected[1:] / expected.max(), rtol=1e-9)

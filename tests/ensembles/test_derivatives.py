@@ -1,7 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from vtree.ensembles.derivatives import MANY_ROWS, Derivatives, Weights, derivative_targets
+from vtree.losses import held
 
 DRAW = np.random.default_rng(0)
 G, H = DRAW.normal(size=100), DRAW.random(100)
@@ -13,7 +16,7 @@ def test_units_turn_sums_back_into_numbers(weighted: bool, curved: bool) -> None
     whole = DRAW.integers(1, 5, 100) if weighted else None
     each = np.ones(100) if whole is None else whole * 0.25
     weights = Weights.of(whole, 0.25 if weighted else 1.0, 100)
-    found = derivative_targets(G, H if curved else None, weights, 0.0, 0.0)
+    found = derivative_targets(held(G, H if curved else None), weights, 0.0, 0.0)
     total = float(found.targets.sums.sum()) * found.gradient_unit
     assert total == pytest.approx(-(G * each).sum(), rel=1e-9)
     plane = found.targets.weight
@@ -26,9 +29,10 @@ def test_units_turn_sums_back_into_numbers(weighted: bool, curved: bool) -> None
 
 def test_weights_are_repetitions() -> None:
     whole = DRAW.integers(1, 5, 100)
-    own = derivative_targets(G, H, Weights.of(whole, 1.0, 100), 1.0, 0.0)
+    own = derivative_targets(held(G, H), Weights.of(whole, 1.0, 100), 1.0, 0.0)
     plain = Weights.of(None, 1.0, int(whole.sum()))
-    other = derivative_targets(np.repeat(G, whole), np.repeat(H, whole), plain, 1.0, 0.0)
+    repeated = held(np.repeat(G, whole), np.repeat(H, whole))
+    other = derivative_targets(repeated, plain, 1.0, 0.0)
     assert own.targets.layout == other.targets.layout
     assert own.targets.sums.sum() == other.targets.sums.sum()
     assert own.targets.weight is not None and other.targets.weight is not None
@@ -36,7 +40,8 @@ def test_weights_are_repetitions() -> None:
 
 
 def test_no_second_derivative_becomes_zero_and_rows_are_tiled() -> None:
-    tiny = derivative_targets(G, np.r_[1.0, np.full(99, 1e-300)], Weights.of(None, 1.0, 100), 0, 0)
+    slopes = held(G, np.r_[1.0, np.full(99, 1e-300)])
+    tiny = derivative_targets(slopes, Weights.of(None, 1.0, 100), 0, 0)
     assert tiny.targets.weight is not None
     assert tiny.targets.weight.min() == 1
     tiled = Weights.of(np.array([1, 2]), 1.0, 2).tiled(3)
@@ -49,9 +54,9 @@ MANY = np.random.default_rng(1)
 STEEP, CURVED = MANY.normal(size=MANY_ROWS), MANY.random(MANY_ROWS)
 
 
-def _many(gradient: object, hessian: object, turn: float = 0.0) -> Derivatives:
+def _many(gradient: Any, hessian: Any, turn: float = 0.0) -> Derivatives:
     weights = Weights.of(None, 1.0, MANY_ROWS)
-    return derivative_targets(gradient, hessian, weights, 1.0, 0.0, turn=turn)  # type: ignore[arg-type]
+    return derivative_targets(held(gradient, hessian), weights, 1.0, 0.0, turn=turn)
 
 
 def test_growth_has_few_digits_of_many_rows_and_leaves_have_all() -> None:

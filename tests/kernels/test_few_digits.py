@@ -1,5 +1,7 @@
 """Derivatives of few digits: bits of the definition, right on the average, the same for equals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,59 +15,78 @@ GRADIENT, HESSIAN = DRAW.normal(size=N), DRAW.random(N)
 SCALES = (Scale(-(2.0**28), 17, 2047.0), Scale(2.0**26, 16, 1023.0))
 
 
-def _few(weighted: bool = False, turn: float = 0.25) -> Few:
+def _found(
+    gradient: Any, hessian: Any, turn: float, weight: Any = None, call: Any = few_digits
+) -> tuple[Few, tuple[float, float]]:
+    few = Few.empty(gradient.size, weighted=weight is not None)
+    return few, call(gradient, hessian, weight, SCALES, turn, few)
+
+
+def _few(weighted: bool = False, turn: float = 0.25) -> tuple[Few, tuple[float, float]]:
     weight = DRAW.integers(1, 5, N) if weighted else None
-    found = few_digits.twin("cpu")(GRADIENT, HESSIAN, weight, SCALES, turn)
-    expected = few_digits.reference(GRADIENT, HESSIAN, weight, SCALES, turn)
-    for own, other in zip(found[:3], expected[:3], strict=True):
+    found, sizes = _found(GRADIENT, HESSIAN, turn, weight, few_digits.twin("cpu"))
+    expected, other_sizes = _found(GRADIENT, HESSIAN, turn, weight, few_digits.reference)
+    for own, other in zip(found, expected, strict=True):
         assert_same_bits(own, other)
-    assert found[3:] == expected[3:]
-    return Few(*found)
+    assert sizes == other_sizes
+    return found, sizes
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("count", [1, 2])
 def test_twins_agree(weighted: bool, count: int) -> None:
     with threads(count):
-        few = _few(weighted)
+        few, _ = _few(weighted)
     assert few.whole.dtype == (np.int64 if weighted else np.int32)
     assert (few.sums % (1 << 17) == 0).all()
     assert (few.mass % (1 << 16) == 0).all()
 
 
 def test_all_digits_are_rounded_to_the_nearest() -> None:
-    few = _few()
+    few, _ = _few()
     assert (few.whole[:, 1] == np.rint(GRADIENT * -(2.0**28))).all()
     assert (few.whole[:, 0] == np.maximum(np.rint(HESSIAN * 2.0**26), 1.0)).all()
 
 
 def test_few_digits_are_next_to_the_value_and_right_on_the_average() -> None:
-    few = _few()
+    few, (steep, curved) = _few()
     exact = HESSIAN * 1024.0
     distance = few.mass / 2.0**16 - exact
     inside = exact < 1023.0
     assert (np.abs(distance[inside]) < 1.0).all()
     # Of uniform numbers, rounding by chance has a standard deviation of √(1/6).
     assert abs(distance[inside].mean()) < 4.0 * np.sqrt(1.0 / 6.0 / inside.sum())
-    assert few.curved == (few.mass >> 16).sum()
-    assert few.steep == np.abs(few.sums >> 17).sum()
+    assert curved == (few.mass >> 16).sum()
+    assert steep == np.abs(few.sums >> 17).sum()
 
 
 def test_small_values_do_not_vanish_together() -> None:
     small = HESSIAN / 1024.0  # below one of few digits, half of it on the average
-    few = few_digits(GRADIENT, small, None, SCALES, 0.0)
-    assert few.curved == pytest.approx(small.sum() * 1024.0, rel=0.02)
+    _, (_, curved) = _found(GRADIENT, small, 0.0)
+    assert curved == pytest.approx(small.sum() * 1024.0, rel=0.02)
 
 
 def test_equal_values_stay_equal_and_turns_differ() -> None:
     twice = np.tile(GRADIENT[:1000], 2), np.tile(HESSIAN[:1000], 2)
-    few = few_digits(*twice, None, SCALES, 0.5)
+    few, _ = _found(*twice, 0.5)
     assert (few.sums[:1000] == few.sums[1000:]).all()
     assert (few.mass[:1000] == few.mass[1000:]).all()
-    assert (few_digits(*twice, None, SCALES, 0.0).mass != few.mass).any()
+    assert (_found(*twice, 0.0)[0].mass != few.mass).any()
 
 
 def test_none_is_larger_than_its_most() -> None:
-    few = few_digits(np.array([-9.0, 9.0]), np.array([9.0, 0.5]), None, SCALES, 0.0)
+    few, _ = _found(np.array([-9.0, 9.0]), np.array([9.0, 0.5]), 0.0)
     assert few.sums.tolist() == [2047 << 17, -(2047 << 17)]
     assert few.mass[0] == 1023 << 16
+
+
+def test_blocks_add_up() -> None:
+    whole, sizes = _found(GRADIENT, HESSIAN, 0.25)
+    few = Few.empty(N, weighted=False)
+    found = [
+        few_digits(GRADIENT[rows], HESSIAN[rows], None, SCALES, 0.25, few.of(rows))
+        for rows in (slice(0, 100), slice(100, N))
+    ]
+    assert tuple(np.sum(found, axis=0)) == sizes
+    for own, other in zip(few, whole, strict=True):
+        assert_same_bits(own, other)

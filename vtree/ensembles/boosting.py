@@ -11,8 +11,7 @@ each has a copy of the codes then, so that (tree, row) has statistics of its own
 from __future__ import annotations
 
 import itertools
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from vtree.ensembles.grown_leaves import (
     with_all_digits,
     without_weak_links,
 )
-from vtree.ensembles.row_draws import Drawn, drawn
+from vtree.ensembles.row_draws import drawn
 from vtree.ensembles.steps import (
     Leaves,
     Rows,
@@ -43,7 +42,17 @@ from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow, level_order
-from vtree.losses import Terms, check_finite, reach_of, whole_numbers
+from vtree.losses import (
+    Slopes,
+    Terms,
+    check_finite,
+    end_to_end,
+    first_order,
+    held,
+    reach_of_slopes,
+    weighed,
+    whole_numbers,
+)
 from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
@@ -75,6 +84,19 @@ class Training(NamedTuple):
     curved: bool
     leaves: Leaves
     rebin: Callable[[Integers], Bins] | None = None  # whole weights (N,) → bins of a round
+    # start (K,), sums (N, K), y → what derives the loss by each raw prediction, K of them, as trees
+    # are grown; None where `terms` does at once.
+    in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
+
+    def slopes(self, start: Floats, sums: Floats) -> list[Slopes]:
+        """Return the derivatives of the loss at start (K,) + sums (N, K), K columns of them."""
+        if self.in_turn is not None:
+            return self.in_turn(start, sums, self.y)
+        terms = self.terms(added(start, sums), self.y)
+        gradient, hessian = (np.asfortranarray(each) for each in terms[:2])
+        return [
+            held(gradient[:, k], hessian[:, k] if self.curved else None) for k in range(start.size)
+        ]
 
 
 def boost(
@@ -112,11 +134,12 @@ def added(start: Floats, sums: Floats) -> Floats:
     return raw
 
 
-def curvatures(terms: Terms, weights: Weights) -> Integers:
+def curvatures(slopes: Sequence[Slopes], weights: Weights) -> Integers:
     """Return the rows' second derivatives times their weights as whole numbers from 1 up, (N,)."""
-    total = terms.hessian[:, 0].copy()
-    for k in range(1, terms.hessian.shape[1]):
-        total += terms.hessian[:, k]
+    total = np.zeros(slopes[0].n_rows)
+    for each in slopes:
+        hessian = each.whole()[1]
+        total += 1.0 if hessian is None else hessian
     whole, _ = whole_numbers(total, weights.whole, weights.n_rows, weights.total)
     return np.maximum(whole, 1)
 
@@ -128,50 +151,67 @@ def _round(training: Training, system: System, start: Floats, sums: Floats, numb
     """
     n_rows, n_raw = sums.shape
     together = training.bins.n_rows // n_rows
-    raw = added(start, sums)
-    terms = training.terms(raw, training.y)
+    slopes = training.slopes(start, sums)
     if training.rebin is not None:
-        weight = curvatures(terms, training.weights.parted(n_rows))
+        weight = curvatures(slopes, training.weights.parted(n_rows))
         training = training._replace(bins=_tiled(training.rebin(weight), together))
-    sample = drawn(system, terms, number)
-    gradient, hessian = _weighed(training, system, terms, sample)
-    reach = (reach_of(gradient), 1.0 if hessian is None else reach_of(hessian))
-    parts = [np.arange(n_raw)[first : first + together] for first in range(0, n_raw, together)]
-    tables = deque(_part(training, raw, gradient, hessian, numbers) for numbers in parts)
-    del raw, terms, gradient, hessian  # nobody but `tables` holds them while trees grow
+    sample = drawn(system, slopes, number)
+    slopes = [weighed(each, system.curvature, sample.factor) for each in slopes]
+    reach = reach_of_slopes(slopes)
     trees = []
-    for numbers in parts:
-        which = (sample.rows, number, numbers)
-        trees.append(_frontier(training, system, tables, reach, *which, sums))
+    for first in range(0, n_raw, together):
+        numbers = np.arange(n_raw)[first : first + together]
+        own = end_to_end(slopes[:together])
+        del slopes[:together]  # what they hold is free as soon as it is not needed
+        table = _part(training, start, sums, own, numbers)
+        derived = _derived(training, system, own, reach, number)
+        del own
+        which = sample.rows, number, numbers
+        trees.append(_frontier(training, system, derived, table, *which, sums))
+        del derived, table
     tree = trees[0] if len(trees) == 1 else joined(trees)
     _add_to_others(training, tree, sums, sample.rows)
     return tree
 
 
 def _part(
-    training: Training, raw: Floats, gradient: Floats, hessian: Floats | None, numbers: Integers
-) -> Rows:
-    """Return what belongs to the trees `numbers` (C,), consecutive ones of a round.
-
-    Raw predictions only where leaves are searched, so that nobody holds them for nothing.
-    """
-    n_rows = raw.shape[0]
+    training: Training, start: Floats, sums: Floats, slopes: Slopes, numbers: Integers
+) -> Rows | None:
+    """Return what leaves of the trees `numbers` (C,) are searched by, None where none are."""
+    if not training.leaves.searched:
+        return None
     of = slice(int(numbers[0]), int(numbers[-1]) + 1)
-    rows = slice(of.start * n_rows, of.stop * n_rows)
+    gradient, hessian = slopes.whole()
     return Rows(
         training.y[:, of] if training.y.ndim == 2 else training.y,
-        raw[:, of] if training.leaves.searched else np.empty((0, numbers.size)),
-        gradient[rows],
-        None if hessian is None else hessian[rows],
-        training.weights.parted(numbers.size * n_rows),
+        start[of] + sums[:, of],
+        gradient,
+        hessian,
+        training.weights.parted(slopes.n_rows),
+    )
+
+
+def _derived(
+    training: Training, system: System, slopes: Slopes, reach: tuple[float, float], number: int
+) -> Derivatives:
+    """Return the statistics of some trees of a round; reach: of all derivatives of the round."""
+    return derivative_targets(
+        first_order(slopes) if system.first_order else slopes,
+        training.weights.parted(slopes.n_rows),
+        system.reg_lambda,
+        system.reg_alpha,
+        (system.max_step or np.inf) if system.bounded else None,
+        smooth=system.leaning,
+        reach=reach,
+        turn=float(draws.uniform(draws.ROUNDING, number)),
     )
 
 
 def _frontier(
     training: Training,
     system: System,
-    tables: deque[Rows],
-    reach: tuple[float, float],
+    derived: Derivatives,
+    table: Rows | None,
     sample: NDArray[np.int32],
     number: int,
     numbers: Integers,
@@ -179,27 +219,10 @@ def _frontier(
 ) -> Tree:
     """Grow some trees of a round together, add them to `sums` for the sampled rows, return them.
 
-    tables: the first, which is taken away, is theirs; reach: of all derivatives of the round;
-    numbers (C,): of its trees, consecutive ones.
+    table: what leaves are searched by, None where sums tell; numbers (C,): of the trees,
+    consecutive ones.
     """
-    table = tables.popleft()
     n_rows = sums.shape[0]
-    known = None if system.first_order else table.hessian
-    most = (system.max_step or np.inf) if system.bounded else None
-    penalties = (system.reg_lambda, system.reg_alpha, most)
-    turn = float(draws.uniform(draws.ROUNDING, number))
-    derived = derivative_targets(
-        table.gradient,
-        known,
-        table.weights,
-        *penalties,
-        smooth=system.leaning,
-        reach=reach,
-        turn=turn,
-    )
-    leaves = training.leaves.of(numbers)
-    searched = table if leaves.searched else None
-    del table, known
     roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
     keys = np.asarray([draws.mix(draws.TREE, system.seed, number, k) for k in numbers.tolist()])
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
@@ -220,8 +243,9 @@ def _frontier(
     if system.bounded and system.path_smooth > 0.0:
         step = smoothed(step, grown, system.path_smooth)
     step = bounded(step, grown, derived.targets)
-    if searched is not None:
-        found = leaf_steps(leaves, searched, rows[begin[0] : end[-1]], end - begin)
+    if table is not None:
+        leaves = training.leaves.of(numbers)
+        found = leaf_steps(leaves, table, rows[begin[0] : end[-1]], end - begin)
         within = np.clip(found, grown.lower[leaf], grown.upper[leaf])
         step[leaf, 0] = found if system.leaning else within
     value = step * system.learning_rate
@@ -258,21 +282,6 @@ def _answers(
         return np.where(parent < 0, step, leant)
 
     return answers
-
-
-def _weighed(
-    training: Training, system: System, terms: Terms, sample: Drawn
-) -> tuple[Floats, Floats | None]:
-    """Return (gradient, hessian), each (K·N,), as the sample's rows count; None: all ones."""
-    n_raw = terms.gradient.shape[1]
-    gradient, hessian = _flat(terms.gradient), None
-    if training.curved:
-        hessian = _flat(terms.hessian)
-        hessian = hessian if system.curvature == 1.0 else hessian * system.curvature
-    if sample.factor is None:
-        return gradient, hessian
-    factor = np.tile(sample.factor, n_raw)
-    return gradient * factor, factor if hessian is None else hessian * factor
 
 
 def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: Derivatives) -> Tree:
@@ -362,12 +371,6 @@ def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:
         group_rows=categories.group_rows,
         one_against_rest=categories.one_against_rest,
     )
-
-
-def _flat(columns: Floats) -> Floats:
-    """Return columns (N, K) one after another, (K·N,)."""
-    flat: Floats = np.ascontiguousarray(columns.T).reshape(-1)
-    return flat
 
 
 def _tiled(bins: Bins, times: int) -> Bins:

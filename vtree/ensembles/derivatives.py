@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree.losses import check_finite, lowest_exponent, reach_of, whole_numbers
+from vtree.losses import Slopes, check_finite, lowest_exponent, reach_of_slopes, whole_numbers
 from vtree.losses.exact import SUM_BITS
 from vtree.targets import Targets
-from vtree_kernels.few_digits import Scale, few_digits
+from vtree_kernels import run_blocks
+from vtree_kernels.few_digits import Few, Scale, few_digits
 from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
@@ -78,8 +79,7 @@ class Derivatives(NamedTuple):
 
 
 def derivative_targets(
-    gradient: Floats,
-    hessian: Floats | None,
+    slopes: Slopes,
     weights: Weights,
     shrink: float,
     clip: float,
@@ -91,30 +91,27 @@ def derivative_targets(
 ) -> Derivatives:
     """Return the statistics of R rows: counts, Σ w h where it is not the count, and −Σ w g.
 
-    gradient, hessian (R,), None where all second derivatives are one; shrink, clip: reg_lambda and
-    reg_alpha; most: what a leaf may answer, None where answers have no bounds; smooth: rows by
-    which they lean on their parents; reach: the largest sizes of both, where other trees have the
-    same units; turn: in [0, 1), changes which numbers of few digits are rounded up. A positive
-    second derivative is never rounded to zero, but for those. Raises InputError for gradients
-    beyond what gains can hold.
+    slopes: g and h of the rows; shrink, clip: reg_lambda and reg_alpha; most: what a leaf may
+    answer, None where answers have no bounds; smooth: rows by which they lean on their parents;
+    reach: the largest sizes of both, where other trees have the same units; turn: in [0, 1),
+    changes which numbers of few digits are rounded up. A positive second derivative is never
+    rounded to zero, but for those. Raises InputError for gradients beyond what gains can hold.
     """
-    reach = reach or (reach_of(gradient), 1.0 if hessian is None else reach_of(hessian))
-    few = _few_digits(gradient, hessian, weights, reach, turn)
-    plane, sums, unit, own, whole = few or _all_digits(gradient, hessian, weights, reach)
-    hessian_unit = own * weights.unit
-    gradient_unit = unit * weights.unit
-    first = 1 if plane is None else 2
+    reach = reach or reach_of_slopes([slopes])
+    found = _few_digits(slopes, weights, reach, turn) or _all_digits(slopes, weights, reach)
+    hessian_unit = found.hessian_unit * weights.unit
+    gradient_unit = found.gradient_unit * weights.unit
+    first = 1 if found.weight is None else 2
     scale = gradient_unit / hessian_unit
     numbers = (shrink / hessian_unit, clip / gradient_unit)
     bound: tuple[float, ...] = () if most is None else (most / scale,)
     if smooth:
         bound = (np.inf, smooth)
     targets = Targets(
-        label=np.zeros((gradient.size, 0), dtype=np.int32),
-        weight=plane,
-        sums=sums[:, None],
-        # Rows of one slope gain nothing when they part, but for what rounding makes of them.
-        identity=np.zeros((gradient.size, 0)) if hessian is not None else gradient[:, None] + 0.0,
+        label=np.zeros((slopes.n_rows, 0), dtype=np.int32),
+        weight=found.weight,
+        sums=found.sums[:, None],
+        identity=found.identity,
         layout=Layout(
             first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers, confined=1
         ),
@@ -122,8 +119,8 @@ def derivative_targets(
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,
     )
-    curved = hessian is not None
-    derived = Derivatives(targets, gradient_unit, hessian_unit, curved, whole)
+    curved = found.identity.shape[1] == 0
+    derived = Derivatives(targets, gradient_unit, hessian_unit, curved, found.whole)
     check_finite(derived.gain_unit)
     return derived
 
@@ -135,30 +132,27 @@ class _Numbers(NamedTuple):
     sums: Integers
     gradient_unit: float
     hessian_unit: float
+    identity: Floats  # (R, 1), (R, 0) where slopes differ
     whole: NDArray[Any] | None = None
 
 
-def _all_digits(
-    gradient: Floats, hessian: Floats | None, weights: Weights, reach: tuple[float, float]
-) -> _Numbers:
+def _all_digits(slopes: Slopes, weights: Weights, reach: tuple[float, float]) -> _Numbers:
+    gradient, hessian = slopes.whole()
     table = (weights.whole, weights.n_rows, weights.total)
     bits = _BITS if weights.n_rows >= MANY_ROWS else (SUM_BITS, SUM_BITS)
     sums, unit = whole_numbers(gradient, *table, bits[0], negated=True, reach=reach[0])
     if hessian is None:
-        return _Numbers(weights.whole, sums, unit, 1.0)
+        # Rows of one slope gain nothing when they part, but for what rounding makes of them.
+        return _Numbers(weights.whole, sums, unit, 1.0, gradient[:, None] + 0.0)
     mass, own = whole_numbers(hessian, *table, bits[1], least=1, reach=reach[1])
-    return _Numbers(mass, sums, unit, own)
+    return _Numbers(mass, sums, unit, own, np.empty((gradient.size, 0)))
 
 
 def _few_digits(
-    gradient: Floats,
-    hessian: Floats | None,
-    weights: Weights,
-    reach: tuple[float, float],
-    turn: float,
+    slopes: Slopes, weights: Weights, reach: tuple[float, float], turn: float
 ) -> _Numbers | None:
     """Return numbers of few digits, None where these do not do."""
-    if hessian is None or weights.n_rows < MANY_ROWS or 0.0 in reach:
+    if weights.n_rows < MANY_ROWS or 0.0 in reach or slopes.of(slice(0, 1))[1] is None:
         return None
     check_finite(np.asarray(reach))
     if weights.total.bit_length() > SUM_BITS // 2:
@@ -169,7 +163,18 @@ def _few_digits(
         units.append(float(np.ldexp(1.0, step)))
         shift = max(0, int(np.frexp(most)[1]) - step - short)
         scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1)))
-    few = few_digits(gradient, hessian, weights.whole, (scales[0], scales[1]), turn)
-    if min(few.steep, few.curved) < _LEAST_MEAN * gradient.size:
+    few = Few.empty(slopes.n_rows, weighted=weights.whole is not None)
+    sizes: list[tuple[float, float]] = []
+
+    def block(rows: slice) -> None:
+        gradient, hessian = slopes.of(rows)
+        assert hessian is not None
+        own = None if weights.whole is None else weights.whole[rows]
+        given = (scales[0], scales[1]), turn, few.of(rows)
+        sizes.append(few_digits(gradient, hessian, own, *given))
+
+    run_blocks(block, slopes.n_rows, each=10)
+    if min(np.sum(sizes, axis=0)) < _LEAST_MEAN * slopes.n_rows:
         return None
-    return _Numbers(few.mass, few.sums, units[0], units[1], few.whole)
+    none = np.empty((slopes.n_rows, 0))
+    return _Numbers(few.mass, few.sums, units[0], units[1], none, few.whole)

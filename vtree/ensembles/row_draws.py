@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from vtree import draws
 from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
-from vtree.losses import Terms
+from vtree.losses import Slopes
 from vtree_kernels import run_blocks
 from vtree_kernels.elementwise import elementwise
 
@@ -25,11 +26,14 @@ class Drawn(NamedTuple):
     factor: Floats | None = None  # (N,) what their derivatives are multiplied by
 
 
-def drawn(system: System, terms: Terms, number: int) -> Drawn:
-    """Return the rows of round `number`, drawn by the hash of their numbers."""
-    n_rows = terms.gradient.shape[0]
+def drawn(system: System, slopes: Sequence[Slopes], number: int) -> Drawn:
+    """Return the rows of round `number`, drawn by the hash of their numbers.
+
+    slopes: of all rows, by each raw prediction.
+    """
+    n_rows = slopes[0].n_rows
     if system.goss is not None and number >= system.goss.warm_up:
-        return _goss(system.goss, system.seed, terms, number)
+        return _goss(system.goss, system.seed, slopes, number)
     if system.subsample >= 1.0:
         return Drawn(np.arange(n_rows, dtype=np.int32))
     turn = number // system.subsample_every
@@ -114,9 +118,12 @@ def _bayesian(chance: Any, temperature: Any) -> Any:
     return (exp(temperature * log(size)),)
 
 
-def _goss(goss: Goss, seed: int, terms: Terms, number: int) -> Drawn:
+def _goss(goss: Goss, seed: int, slopes: Sequence[Slopes], number: int) -> Drawn:
     """Keep the rows with the largest Σ_k |g h|; of the others draw some, which count for more."""
-    score = np.abs(terms.gradient * terms.hessian).sum(axis=1)
+    score = np.zeros(slopes[0].n_rows)
+    for each in slopes:
+        gradient, hessian = each.whole()
+        score += np.abs(gradient if hessian is None else gradient * hessian)
     n_rows = score.size
     n_top = max(1, int(goss.top * n_rows))
     n_other = min(max(1, int(goss.other * n_rows)), n_rows - n_top)

@@ -231,7 +231,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         weights = Weights.of(whole, unit, target.shape[0])
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
-        return Training(bins, values, target, weights, terms, curved, leaf_rule)
+        in_turn = loss.in_turn if own is None else None
+        return Training(bins, values, target, weights, terms, curved, leaf_rule, in_turn=in_turn)
 
     def _binned(
         self, X: Any, kept: Any, values: Array, schema: Schema, weight: NDArray[np.int64] | None

@@ -29,6 +29,14 @@ from vtree.losses.exact import (
     segment_quantiles,
     whole_numbers,
 )
+from vtree.losses.slopes import (
+    Slopes,
+    end_to_end,
+    first_order,
+    held,
+    reach_of_slopes,
+    weighed,
+)
 from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
@@ -38,15 +46,21 @@ __all__ = [
     "CLASSIFICATION",
     "REGRESSION",
     "Loss",
+    "Slopes",
     "Terms",
     "check_finite",
+    "end_to_end",
     "exact_mean",
     "exact_sum",
+    "first_order",
+    "held",
     "lowest_exponent",
     "quantile",
     "quantiles",
     "reach_of",
+    "reach_of_slopes",
     "segment_quantiles",
+    "weighed",
     "whole_numbers",
 ]
 
@@ -68,6 +82,8 @@ class Loss(NamedTuple):
     domain: "real", "not negative", "positive" or "class": what y may be.
     level(numbers): the quantile of residuals that is best in a leaf, None where derivatives say it.
     curved: whether the second derivative differs from row to row.
+    in_turn(start, sums, y): what derives the loss by each raw prediction, start (K,) + sums (N, K),
+        where that takes less than to derive it by all at once.
     """
 
     terms: Callable[..., tuple[Any, Any, Any]] | None
@@ -80,6 +96,7 @@ class Loss(NamedTuple):
     unlink: Callable[[float], float] = float
     inverse: Callable[[Floats], Floats] = _same
     of_columns: tuple[tuple[float, ...], ...] | None = None
+    in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
 
     def numbers_of(self, k: int) -> tuple[float, ...]:
         """Return what `terms` takes besides for raw prediction k."""
@@ -204,6 +221,7 @@ CLASSIFICATION: Mapping[str, Loss] = MappingProxyType(
             classes.multinomial_link,
             domain="class",
             inverse=classes.multinomial_inverse,
+            in_turn=classes.multinomial_slopes,
         ),
     }
 )

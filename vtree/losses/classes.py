@@ -6,6 +6,7 @@ their shares are exp raw_k / Σ exp raw.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from vtree.elementary import choose, exp, log
 from vtree.losses.exact import exact_mean
+from vtree.losses.slopes import Pair, Slopes
 from vtree_kernels.elementwise import elementwise
+from vtree_kernels.softmax import softmax
 
 Floats = NDArray[np.float64]
 
@@ -97,11 +100,10 @@ def multinomial_start(y: Any, weight: Any, numbers: tuple[float, ...]) -> float:
 
 def multinomial_link(raw: Floats) -> Floats:
     """Return the shares of K classes, (N, K)."""
-    largest, total = _denominator(raw)
-    shares = [
-        elementwise(raw[:, k], (largest, total), (), _class_share, 1)[0]
-        for k in range(raw.shape[1])
-    ]
+    n_rows, n_raw = raw.shape
+    found = softmax(np.asfortranarray(raw), np.zeros(n_raw), np.zeros(n_rows))
+    common = found.largest, found.total
+    shares = [elementwise(raw[:, k], common, (), _class_share, 1)[0] for k in range(n_raw)]
     return np.stack(shares, axis=1)
 
 
@@ -121,10 +123,10 @@ def centered(raw: Floats) -> Floats:
 
 def multinomial_terms(raw: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the derivatives of log Σ exp raw − raw_y, and it."""
-    largest, total = _denominator(raw)
+    found = softmax(np.asfortranarray(raw), np.zeros(raw.shape[1]), y)
     own = raw[np.arange(y.size), y.astype(np.int64)]
-    (loss,) = elementwise(own, (largest, total), (), _class_loss, 1)
-    return *_derivatives(raw, y, largest, total), loss
+    (loss,) = elementwise(own, (found.largest, found.total), (), _class_loss, 1)
+    return *multinomial_derivatives(raw, y), loss
 
 
 def multinomial_derivatives(raw: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -132,29 +134,34 @@ def multinomial_derivatives(raw: Floats, y: Floats) -> tuple[Floats, Floats]:
 
     Systems multiply the second derivatives by factors of their own.
     """
-    return _derivatives(raw, y, *_denominator(raw))
-
-
-def _derivatives(raw: Floats, y: Floats, largest: Floats, total: Floats) -> tuple[Floats, Floats]:
     gradient, hessian = (np.empty(raw.shape, order="F") for _ in range(2))
-    for k in range(raw.shape[1]):
-        (share,) = elementwise(raw[:, k], (largest, total), (), _class_share, 1)
-        gradient[:, k] = share - (y == k)
-        hessian[:, k] = share * (1.0 - share)
+    columns = multinomial_slopes(np.zeros(raw.shape[1]), np.asfortranarray(raw), y)
+    for k, column in enumerate(columns):
+        gradient[:, k], hessian[:, k] = column.whole()
     return gradient, hessian
 
 
-def _denominator(raw: Floats) -> tuple[Floats, Floats]:
-    """Return (largest raw prediction, Σ exp(raw − largest)) of each row, summed in class order."""
-    largest = raw.max(axis=1)
-    total = np.zeros(largest.shape)
-    for k in range(raw.shape[1]):
-        (total,) = elementwise(raw[:, k], (largest, total), (), _added, 1)
-    return largest, total
+def multinomial_slopes(start: Floats, sums: Floats, y: Floats) -> list[Slopes]:
+    """Return the derivatives by each of K raw predictions, start (K,) + sums (N, K).
+
+    Those by one ask for its own sums when they are worked out, and for nobody else's: these may
+    have changed since.
+    """
+    found = softmax(sums, start, y)
+
+    def of(k: int, rows: slice) -> Pair:
+        common = found.largest[rows], found.total[rows], y[rows]
+        numbers = float(start[k]), float(k)
+        gradient, hessian = elementwise(sums[rows, k], common, numbers, _class_slopes, 2)
+        return gradient, hessian
+
+    reach = found.steep, found.curved
+    return [Slopes(y.size, functools.partial(of, k), reach) for k in range(start.size)]
 
 
-def _added(raw: Any, largest: Any, total: Any) -> Any:
-    return (total + exp(raw - largest),)
+def _class_slopes(sums: Any, largest: Any, total: Any, y: Any, start: Any, k: Any) -> Any:
+    share = exp((start + sums) - largest) / total
+    return share - choose(y == k, 1.0, 0.0), share * (1.0 - share)
 
 
 def _class_share(raw: Any, largest: Any, total: Any) -> Any:

@@ -2,8 +2,8 @@
 
     results = elementwise(column, others, numbers, function, n_results)
 
-column (N,) and each of the tuple `others` (N,): float64; numbers: a tuple of floats, the same for
-all rows. Returns a tuple of `n_results` columns (N,) float64:
+column (N,) and each of the tuple `others` (N,), three at most: float64; numbers: a tuple of floats,
+the same for all rows. Returns a tuple of `n_results` columns (N,) float64:
 
     results[0][i], results[1][i], … = function(column[i], *(o[i] for o in others), *numbers)
 

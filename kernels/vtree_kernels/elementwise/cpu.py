@@ -31,8 +31,10 @@ def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: 
                 found = function(column[i], *numbers)
             elif n_others == 1:
                 found = function(column[i], others[0][i], *numbers)
-            else:
+            elif n_others == 2:
                 found = function(column[i], others[0][i], others[1][i], *numbers)
+            else:
+                found = function(column[i], others[0][i], others[1][i], others[2][i], *numbers)
             out[0][i] = found[0]
             if n_results > 1:
                 out[1][i] = found[1]

@@ -1,9 +1,9 @@
 """few_digits: first and second derivatives as whole numbers, once in all digits and once in few.
 
-    few = few_digits(gradient, hessian, weight, scales, turn)
+    steep, curved = few_digits(gradient, hessian, weight, scales, turn, few)
 
 gradient, hessian (N,) float64; weight (N,) int64, or None where all are one; `scales`: a `Scale`
-each; turn: in [0, 1). With w the weight and s the scale of either,
+each; turn: in [0, 1); few: a `Few`, written to. With w the weight and s the scale of either,
 
     whole[:, 0] = max(round(hessian × s.factor), 1) × w
     whole[:, 1] = round(gradient × s.factor) × w
@@ -15,6 +15,7 @@ and `mass` of the hessian, (N,) int64 each. Rounding to few digits goes up or do
 often as the value lies near it; which one follows from the value's own later digits and `turn`, so
 that equal values stay equal, whatever their rows' numbers are. `steep` is Σ |r| of the gradient,
 `curved` that of the hessian: whole numbers, exact in any order as long as they are below 2^53.
+Rows may come block by block, as slices of `few`; then these add up.
 """
 
 from vtree_kernels._dispatch import Kernel

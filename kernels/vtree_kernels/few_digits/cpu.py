@@ -48,24 +48,22 @@ def few_digits(
     weight: Integers | None,
     scales: tuple[Scale, Scale],
     turn: float,
-) -> Few:
-    """Return `Few`; see the package for the contract."""
-    n_rows = gradient.size
-    whole = np.empty((n_rows, 2), dtype=np.int32 if weight is None else np.int64)
-    mass, sums = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    few: Few,
+) -> tuple[float, float]:
+    """Fill `few`; see the package for the contract."""
     sizes: list[Floats] = [np.zeros(2)]
     factors = tuple(scale.factor for scale in scales)
     downs = tuple(2.0**-scale.shift for scale in scales)
     mosts = tuple(scale.most for scale in scales)
 
     def block(rows: slice) -> None:
-        size = np.empty(2)
-        own = whole[rows], mass[rows], sums[rows]
+        size, own = np.empty(2), few.of(rows)
         _fill(gradient[rows], hessian[rows], factors, downs, mosts, turn, *own, size)
         sizes.append(size)
         if weight is not None:
-            for column in (whole[rows, 0], whole[rows, 1], mass[rows], sums[rows]):
+            for column in (own.whole[:, 0], own.whole[:, 1], own.mass, own.sums):
                 column *= weight[rows]
 
-    _threads.run_blocks(block, n_rows, each=10)
-    return Few(whole, mass, sums, *np.sum(sizes, axis=0).tolist())
+    _threads.run_blocks(block, gradient.size, each=10)
+    steep, curved = np.sum(sizes, axis=0).tolist()
+    return steep, curved

@@ -30,8 +30,16 @@ class Few(NamedTuple):
     whole: NDArray[Any]  # (N, 2) hessian and gradient in all digits
     mass: Integers  # (N,) hessian in few
     sums: Integers  # (N,) gradient in few
-    steep: float  # how large these are together
-    curved: float
+
+    @classmethod
+    def empty(cls, n_rows: int, *, weighted: bool) -> Few:
+        """Return room for those of rows."""
+        whole = np.empty((n_rows, 2), dtype=np.int64 if weighted else np.int32)
+        return cls(whole, np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64))
+
+    def of(self, rows: slice) -> Few:
+        """Return the same arrays of some rows."""
+        return Few(*(each[rows] for each in self))
 
 
 def nearest(value: Any) -> Any:
@@ -53,19 +61,16 @@ def few_digits(
     weight: Integers | None,
     scales: tuple[Scale, Scale],
     turn: float,
-) -> Few:
-    """Return `Few`; see the package for the contract."""
+    few: Few,
+) -> tuple[float, float]:
+    """Fill `few`; see the package for the contract."""
     steep, curved = scales
     g, h = gradient * steep.factor, hessian * curved.factor
     w = np.asarray(1) if weight is None else weight
     few_g = short(g, 2.0**-steep.shift, steep.most, turn)
     few_h = short(h, 2.0**-curved.shift, curved.most, turn)
     both = np.stack([np.maximum(nearest(h), 1.0), nearest(g)], axis=1).astype(np.int64)
-    whole = both * w[..., None]
-    return Few(
-        whole if weight is not None else whole.astype(np.int32),
-        (few_h * 2.0**curved.shift).astype(np.int64) * w,
-        (few_g * 2.0**steep.shift).astype(np.int64) * w,
-        float(abs(few_g).sum()),
-        float(abs(few_h).sum()),
-    )
+    few.whole[...] = both * w[..., None]
+    few.mass[...] = (few_h * 2.0**curved.shift).astype(np.int64) * w
+    few.sums[...] = (few_g * 2.0**steep.shift).astype(np.int64) * w
+    return float(abs(few_g).sum()), float(abs(few_h).sum())
