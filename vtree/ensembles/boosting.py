@@ -89,13 +89,14 @@ class Training(NamedTuple):
     in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
 
     def slopes(self, start: Floats, sums: Floats) -> list[Slopes]:
-        """Return the derivatives of the loss at start (K,) + sums (N, K), K columns of them."""
-        if self.in_turn is not None:
+        """Return the derivatives of the loss at start (K,) or (N, K) + sums (N, K), K of them."""
+        if self.in_turn is not None and start.ndim == 1:
             return self.in_turn(start, sums, self.y)
         terms = self.terms(added(start, sums), self.y)
         gradient, hessian = (np.asfortranarray(each) for each in terms[:2])
         return [
-            held(gradient[:, k], hessian[:, k] if self.curved else None) for k in range(start.size)
+            held(gradient[:, k], hessian[:, k] if self.curved else None)
+            for k in range(sums.shape[1])
         ]
 
 
@@ -184,7 +185,7 @@ def _part(
     gradient, hessian = slopes.whole()
     return Rows(
         training.y[:, of] if training.y.ndim == 2 else training.y,
-        start[of] + sums[:, of],
+        start[..., of] + sums[:, of],
         gradient,
         hessian,
         training.weights.parted(slopes.n_rows),
