@@ -24,6 +24,7 @@ from vtree.estimators.bagged_trees import shares_a_table
 from vtree.estimators.base import (
     Prepared,
     TreeEstimator,
+    of_known_levels,
     thread_count,
     unchanged_on_error,
 )
@@ -82,7 +83,7 @@ class _Boosted(ChecksParameters, CallbackSupportMixin):
         warn_of_column(y)
         _refuse_negative(sample_weight, y)
         with threads(thread_count(tree.n_jobs)), working(tree.device, X, release=True):
-            data = template._prepare(X, y, sample_weight)
+            data = of_known_levels(X, template._prepare(X, y, sample_weight))
             template._remember(X, data.schema)
             vars(self).pop("feature_names_in_", None)  # of another table
             if data.targets.layout.outputs > 1:

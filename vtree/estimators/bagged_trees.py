@@ -233,7 +233,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             own = X if schema is None else columns_of(X, features)
             if schema is not None:
                 member.set_params(**parameters_of(member, schema, features))
-            member.fit(own, target, sample_weight=times)
+            # Whichever levels its rows have, a member knows those of all.
+            member._fit(own, target, times, all_levels=True)
             yield 1
 
     def _grown_together(

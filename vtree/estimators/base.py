@@ -47,7 +47,7 @@ from vtree.surrogates import (
     from_arrays,
     without_marks,
 )
-from vtree.tables import Schema, Table, encode_table, read_table
+from vtree.tables import Schema, Table, encode_table, read_table, with_seen_levels
 from vtree.targets import Targets
 from vtree.tree import Tree
 from vtree_kernels import available_threads, threads
@@ -78,6 +78,27 @@ def kept_rows(
         return values, slice(None)
     rows = np.flatnonzero(weight > 0.0)
     return arrays.namespace(values).take(values, arrays.like(rows, values), axis=0), rows
+
+
+def known_levels(
+    X: Any, values: Array, schema: Schema, weight: NDArray[np.float64] | None
+) -> tuple[Array, Schema]:
+    """Return (values, schema) of X without the levels that only rows of weight zero have.
+
+    weight (N,): of the rows of `values`. `Bins` keep the levels of the table they were made of.
+    """
+    if weight is None or isinstance(X, Bins) or (weight > 0.0).all():
+        return values, schema
+    return with_seen_levels(values, schema, np.flatnonzero(weight > 0.0))
+
+
+def of_known_levels(X: Any, data: Prepared) -> Prepared:
+    """Return what was prepared of X without the levels that only rows left out have."""
+    if isinstance(data.kept, slice) or isinstance(X, Bins):
+        return data
+    every = np.arange(data.values.shape[0])
+    values, schema = with_seen_levels(data.values, data.schema, every)
+    return data._replace(values=values, schema=schema)
 
 
 class TableEstimator(ChecksParameters, BaseEstimator):
@@ -185,12 +206,19 @@ class TreeEstimator(TableEstimator):
         InputError, InputTypeError
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, *, all_levels: bool = False
+    ) -> TreeEstimator:
+        """Do what `fit` does; with `all_levels` those of rows of weight zero are known, too."""
         with (
             unchanged_on_error(self),
             threads(thread_count(self.n_jobs)),
             working(self.device, X, release=True),
         ):
             data = self._prepare(X, y, sample_weight)
+            data = data if all_levels else of_known_levels(X, data)
             self._remember(X, data.schema)
             tree, rules = self._planted(data)
             # 0 is scikit-learn's "off": splits that gain nothing stay, too.

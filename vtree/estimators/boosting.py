@@ -23,6 +23,7 @@ from vtree.errors import InputError
 from vtree.estimators.base import (
     TableEstimator,
     kept_rows,
+    known_levels,
     n_levels_of,
     thread_count,
     unchanged_on_error,
@@ -217,6 +218,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
                 f"sample_weight adds up to {np.sum(weight):.3g}, too little to be multiplied by "
                 "derivatives; multiply all weights by one number"
             )
+        if before is None:
+            values, schema = known_levels(X, values, schema, weight)
         values, kept = kept_rows(values, weight)
         target = target[kept]
         whole, unit = quantise_weights(None if weight is None else weight[kept], target.shape[0])

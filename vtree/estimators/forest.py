@@ -25,6 +25,8 @@ from vtree.errors import InputError
 from vtree.estimators.base import (
     Prepared,
     TreeEstimator,
+    known_levels,
+    of_known_levels,
     root_keys,
     thread_count,
     unchanged_on_error,
@@ -251,7 +253,10 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         self._n_samples = columns.shape[0]
         weight = self._row_weights(columns, sample_weight)
         self._sample_weight = weight
-        data = template._prepare(X, y, None if self.bootstrap else weight)
+        data = of_known_levels(X, template._prepare(X, y, None if self.bootstrap else weight))
+        if self.bootstrap:
+            values, schema = known_levels(X, data.values, data.schema, weight)
+            data = data._replace(values=values, schema=schema)
         template._remember(X, data.schema)
         drawn, there_are = self.max_features, template.n_features_in_
         if isinstance(drawn, Integral) and int(drawn) > there_are:

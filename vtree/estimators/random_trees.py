@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
+from vtree.estimators.base import Prepared, TreeEstimator, kept_rows, known_levels
 from vtree.estimators.decision_tree import DecisionTreeRegressor
 from vtree.estimators.forest import ForestEstimator
 from vtree.estimators.targets import row_weights
@@ -73,6 +73,7 @@ class RandomTrees(ForestEstimator):
         values, schema = self._read(X)
         n_rows = int(values.shape[0])
         weight = row_weights(sample_weight, None, np.zeros((n_rows, 1)), n_rows)
+        values, schema = known_levels(X, values, schema, weight)
         drawn = check_random_state(self.random_state).uniform(size=n_rows)[:, None]
         own = self._weights_of_trees(weight)
         values, kept = kept_rows(values, own)

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length
 from vtree import arrays
 from vtree.costs import cheapest_class, prior_weight
 from vtree.errors import InputError, own_errors, renamed
-from vtree.estimators.base import Prepared, TreeEstimator, thread_count
+from vtree.estimators.base import Prepared, TreeEstimator, of_known_levels, thread_count
 from vtree.estimators.class_costs import weight_like_training
 from vtree.estimators.devices import working
 from vtree.estimators.targets import as_columns, codes_of, host, plain_weights, row_weights
@@ -121,7 +121,7 @@ def parts_of(
     """
     twin = copy.copy(model)
     with threads(thread_count(model.n_jobs)), working(model.device, X, release=True):
-        data = twin._prepare(X, y, sample_weight)
+        data = of_known_levels(X, twin._prepare(X, y, sample_weight))
         _check_same_table(model, twin, data)
         tests = _test_rows(cv, data, y, hasattr(model, "classes_"))
         everything = np.arange(data.values.shape[0])

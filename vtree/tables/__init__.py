@@ -7,9 +7,11 @@ module                what it holds
 ``columns``           frames, mappings and object arrays, column by column
 ``matrices``          arrays of one number type: NumPy, array API, sparse
 ``levels``            the categories of a column, and labels as level numbers
+``seen``              tables without the categories that only rows without weight have
 ====================  =======================================================
 """
 
 from vtree.tables.door import Schema, Table, encode_table, read_table
+from vtree.tables.seen import with_seen_levels
 
-__all__ = ["Schema", "Table", "encode_table", "read_table"]
+__all__ = ["Schema", "Table", "encode_table", "read_table", "with_seen_levels"]
