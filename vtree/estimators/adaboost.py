@@ -21,17 +21,12 @@ from vtree.arrays import Array
 from vtree.ensembles.adaboost import Boosted, Judge, boost, r2, samme
 from vtree.errors import InputError
 from vtree.estimators.bagged_trees import shares_a_table
-from vtree.estimators.base import (
-    Prepared,
-    TreeEstimator,
-    of_known_levels,
-    thread_count,
-    unchanged_on_error,
-)
+from vtree.estimators.base import TreeEstimator, thread_count, unchanged_on_error
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import warn_of_column
 from vtree.estimators.limits import ChecksParameters
+from vtree.estimators.prepared import Prepared, of_known_levels
 from vtree.estimators.progress import CallbackSupportMixin, reported, with_callbacks
 from vtree.estimators.targets import host, row_weights
 from vtree.estimators.weak_learners import learner_of, tree_of

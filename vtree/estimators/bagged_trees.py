@@ -18,18 +18,13 @@ from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.samples import Sample
 from vtree.errors import own_errors
 from vtree.estimators.bagged_columns import columns_of, parameters_of
-from vtree.estimators.base import (
-    Prepared,
-    TreeEstimator,
-    root_keys,
-    thread_count,
-    unchanged_on_error,
-)
+from vtree.estimators.base import TreeEstimator, root_keys, thread_count, unchanged_on_error
 from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import sample_size
 from vtree.estimators.limits import ChecksParameters, ParameterError
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.predict import totals

@@ -20,19 +20,13 @@ from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
 from vtree.errors import InputError
-from vtree.estimators.base import (
-    TableEstimator,
-    kept_rows,
-    known_levels,
-    n_levels_of,
-    thread_count,
-    unchanged_on_error,
-)
+from vtree.estimators.base import TableEstimator, n_levels_of, thread_count, unchanged_on_error
 from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, eval_sets, held_out
 from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.prepared import kept_rows, known_levels
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean

@@ -16,9 +16,10 @@ from vtree.binning import Bins
 from vtree.criteria import information
 from vtree.criteria.information import Worth
 from vtree.errors import InputError, own_errors
-from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.information_tree import InformationTree, column_name
 from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.prepared import Prepared
 from vtree.gain_ratio import InformationSearch, Merging
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.pruning.collapsing import collapsed, training_errors

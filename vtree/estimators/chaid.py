@@ -14,10 +14,11 @@ from vtree.chaid import association, moments
 from vtree.chaid.association import AssociationTest
 from vtree.chaid.search import class_levels
 from vtree.criteria import CLASSIFICATION, REGRESSION
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.chaid_base import CHAID_CONSTRAINTS, ChaidEstimator
 from vtree.estimators.devices import answer
 from vtree.estimators.multiway import MultiwayClassifier, one_column
+from vtree.estimators.prepared import Prepared, kept_rows
 from vtree.estimators.targets import check_span, row_weights
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import Targets, real_targets

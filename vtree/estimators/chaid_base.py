@@ -23,9 +23,9 @@ from vtree.chaid.search import (
 )
 from vtree.criteria import Criterion
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.multiway import MultiwayTree
+from vtree.estimators.prepared import Prepared
 from vtree.finish import finish
 from vtree.growth import Plan, Stops, grow
 from vtree.predict import leaves

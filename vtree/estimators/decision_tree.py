@@ -15,7 +15,7 @@ from vtree.costs import cheapest_class, without_costs
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
 from vtree.errors import InputError, own_errors
 from vtree.estimators.absent import HasSurrogates
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.class_costs import (
     altered_weights,
     check_single_output,
@@ -24,6 +24,7 @@ from vtree.estimators.class_costs import (
 )
 from vtree.estimators.devices import answer
 from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.prepared import Prepared, kept_rows
 from vtree.estimators.targets import (
     as_columns,
     check_counts,

@@ -22,19 +22,12 @@ from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.out_of_bag import out_of_bag_sums
 from vtree.ensembles.samples import Bootstrap, Sample, counts_of, drawn_rows, sample
 from vtree.errors import InputError
-from vtree.estimators.base import (
-    Prepared,
-    TreeEstimator,
-    known_levels,
-    of_known_levels,
-    root_keys,
-    thread_count,
-    unchanged_on_error,
-)
+from vtree.estimators.base import TreeEstimator, root_keys, thread_count, unchanged_on_error
 from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.devices import working
 from vtree.estimators.fitted_forest import FittedForest
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
+from vtree.estimators.prepared import Prepared, known_levels, of_known_levels
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.pruning import prune_cost_complexity

@@ -13,10 +13,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from vtree.arrays import Array
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.decision_tree import DecisionTreeClassifier
 from vtree.estimators.devices import answer
 from vtree.estimators.forest_analysis import ForestAnalysis
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.targets import row_weights
 from vtree.tree import Tree
 

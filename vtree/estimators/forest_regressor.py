@@ -12,10 +12,10 @@ from sklearn.metrics import r2_score
 
 from vtree.arrays import Array
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared
 from vtree.estimators.decision_tree import DecisionTreeRegressor
 from vtree.estimators.devices import answer
 from vtree.estimators.forest_analysis import ForestAnalysis
+from vtree.estimators.prepared import Prepared
 from vtree.targets import real_targets
 
 Floats = NDArray[np.float64]

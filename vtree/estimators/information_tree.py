@@ -13,10 +13,11 @@ from vtree.binning import Bins, bin_table
 from vtree.criteria import Criterion
 from vtree.criteria.classification import entropy, entropy_impurity
 from vtree.criteria.information import Worth, x_log_x
-from vtree.estimators.base import Prepared, thread_count
+from vtree.estimators.base import thread_count
 from vtree.estimators.bins import Bins as TableBins
 from vtree.estimators.devices import working
 from vtree.estimators.multiway import MultiwayClassifier
+from vtree.estimators.prepared import Prepared
 from vtree.finish import finish
 from vtree.fractions import ByWeight, divisible
 from vtree.gain_ratio import InformationSearch, reaches

@@ -17,10 +17,11 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.isolation import anomaly_score, with_path_lengths
 from vtree.ensembles.samples import Sample, Subsample, drawn_subsample, subsample_of
-from vtree.estimators.base import Prepared, TreeEstimator, keep
+from vtree.estimators.base import TreeEstimator, keep
 from vtree.estimators.devices import answer
 from vtree.estimators.forest import FOREST_CONSTRAINTS
 from vtree.estimators.limits import ParameterError
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.random_trees import RandomTrees
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import repeated

@@ -12,8 +12,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from vtree.arrays import Array
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.devices import answer
+from vtree.estimators.prepared import Prepared, kept_rows
 from vtree.estimators.targets import as_columns, class_codes, row_weights
 from vtree.tables import Schema
 from vtree.targets import class_targets

@@ -16,8 +16,8 @@ from vtree.ensembles.leaf_samples import (
     weighted_quantiles,
 )
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared
 from vtree.estimators.devices import answer
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.random_forest import RandomForestRegressor
 from vtree.estimators.targets import as_columns
 from vtree.predict import leaves

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from vtree.estimators.base import Prepared, TreeEstimator, kept_rows, known_levels
+from vtree.estimators.base import TreeEstimator
 from vtree.estimators.decision_tree import DecisionTreeRegressor
 from vtree.estimators.forest import ForestEstimator
+from vtree.estimators.prepared import Prepared, kept_rows, known_levels
 from vtree.estimators.targets import row_weights
 from vtree.targets import real_targets
 

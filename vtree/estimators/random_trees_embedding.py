@@ -10,8 +10,9 @@ from sklearn.base import TransformerMixin, _fit_context
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from vtree.estimators.base import Prepared, keep
+from vtree.estimators.base import keep
 from vtree.estimators.forest import FOREST_CONSTRAINTS
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.random_trees import RandomTrees
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.tree import Tree, one_tree

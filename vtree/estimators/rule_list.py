@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree import arrays
 from vtree.errors import InputError
-from vtree.estimators.base import Prepared, TreeEstimator, thread_count
+from vtree.estimators.base import TreeEstimator, thread_count
 from vtree.estimators.c45 import C45Classifier
 from vtree.estimators.devices import answer, working
+from vtree.estimators.prepared import Prepared
 from vtree.explain.words import number_text
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.pruning.error_based import added_errors

@@ -15,9 +15,10 @@ from sklearn.utils import check_consistent_length
 from vtree import arrays
 from vtree.costs import cheapest_class, prior_weight
 from vtree.errors import InputError, own_errors, renamed
-from vtree.estimators.base import Prepared, TreeEstimator, of_known_levels, thread_count
+from vtree.estimators.base import TreeEstimator, thread_count
 from vtree.estimators.class_costs import weight_like_training
 from vtree.estimators.devices import working
+from vtree.estimators.prepared import Prepared, of_known_levels
 from vtree.estimators.targets import as_columns, codes_of, host, plain_weights, row_weights
 from vtree.pruning import (
     Losses,

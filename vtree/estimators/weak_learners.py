@@ -18,7 +18,8 @@ from sklearn.utils.validation import has_fit_parameter
 from vtree import arrays
 from vtree.ensembles.adaboost import total_weight
 from vtree.estimators.bagged_trees import shares_a_table
-from vtree.estimators.base import Prepared, TreeEstimator
+from vtree.estimators.base import TreeEstimator
+from vtree.estimators.prepared import Prepared
 from vtree.estimators.progress import Report
 from vtree.predict import leaves
 from vtree.pruning import prune_cost_complexity
