@@ -18,7 +18,17 @@ from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels.scan import Limits
-from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, cpu, places, subtree
+from vtree_kernels.subtree import (
+    Rule,
+    Starts,
+    Statistics,
+    Subtrees,
+    Table,
+    cpu,
+    cuts,
+    places,
+    subtree,
+)
 from vtree_kernels.subtree import cuda as cuda_twin
 
 N_ROWS = 120
@@ -142,11 +152,29 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
     expected = subtree.reference(*arguments)
     assert (expected.first_child >= 0).sum() > 3
     _assert_same(subtree.twin("cpu")(*arguments), expected)
-    # every node by itself, and in two stages
+    # every node by itself, in two stages, cuts searched feature by feature in large nodes alone
+    monkeypatch.setattr(cuts, "FEW", 20)
     monkeypatch.setattr(cpu, "ROWS", 1)
     monkeypatch.setattr(cpu, "LEAST", 20)
     with threads(4):
         _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
+@pytest.mark.parametrize("max_features", [3, 11, 30])
+def test_cuts_of_more_features_than_are_looked_at_side_by_side(max_features: int) -> None:
+    draw = np.random.default_rng(2)
+    rows, nodes, table, *rest = _arguments("2 classes", "gini", raw=True)
+    rule = rest[-1]._replace(max_features=max_features, costs=draw.integers(1, 3, 25) / 2.0)
+    values = np.round(draw.normal(size=(N_ROWS, 25)), 1)
+    values[draw.random(values.shape) < 0.05] = np.nan
+    values[draw.random(values.shape) < 0.02] = -0.0
+    values[:2, 7], values[2:4, 7] = np.inf, -np.inf
+    values[:, 3:6], values[:, 9], values[:, 11] = 1.0, np.nan, -np.inf
+    values[50:, 10] = np.nan
+    for own in (values, values.astype(np.float32)):
+        wide = Table(table.codes, table.features, np.full(25, 9), own)
+        arguments = (rows, nodes, wide, rest[0], rule)
+        _assert_same(subtree.twin("cpu")(*arguments), subtree.reference(*arguments))
 
 
 @pytest.mark.parametrize("in_columns", [True, False])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._lanes import (
     LANES,
     counting,
@@ -151,7 +152,7 @@ def _offsets(cells: Any, way: Any, total: Any, implied: Any, classes: Any, scrat
 
 
 @register_jitable(forceinline=True)
-def _judge(
+def judge(
     gain: Any, at: Any, room: Any, layout: Any, bounds: Any, minima: Any, scratch: Any
 ) -> Any:
     """Return the scores of eight candidates, −∞ of those that are not legal."""
@@ -195,7 +196,7 @@ def _best_one_way(
             between = choose(rows < known, choose(rows > 0.0, 1.0, between), between)
             if only != 0 and not b + i <= only < b + i + LANES:
                 continue
-            score = _judge(gain, i, room, layout, bounds, minima, scratch)
+            score = judge(gain, i, room, layout, bounds, minima, scratch)
             score = choose(rows > 0.0, score, -np.inf)
             if only != 0:
                 score = choose(here == only, score, -np.inf)
@@ -205,6 +206,25 @@ def _best_one_way(
     return top, bin, first_largest(between, bins)[0] > 0.0
 
 
+def layout_for(shape: Shape) -> Any:
+    """Return what makes the layout of one node, with what is known of its shape as constants."""
+
+    @register_jitable(forceinline=True)
+    @named_after(shape)
+    def settled(given, implied, bounds):  # type: ignore[no-untyped-def]
+        weight = shape[0] if shape[0] >= 0 else given.weight
+        first = shape[1] if shape[1] >= 0 else given.first
+        outputs = shape[2] if shape[2] >= 0 else given.outputs
+        classes = shape[3] if shape[3] >= 0 else given.classes
+        ordered = shape[4] if shape[4] >= 0 else given.ordered
+        implied = shape[5] if shape[5] >= 0 else implied
+        numbers = (given.center, given.scale, given.unit)
+        drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
+        return Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
+
+    return settled
+
+
 def feature_search(shape: Shape) -> Any:
     """Return the search in one (node, feature) for one shape of layout.
 
@@ -212,6 +232,7 @@ def feature_search(shape: Shape) -> Any:
     each lane keeps the first of its best.
     """
     room = _ROOM if shape[0] >= 0 else _LITTLE
+    settled = layout_for(shape)
 
     @register_jitable
     @named_after(shape)
@@ -219,15 +240,8 @@ def feature_search(shape: Shape) -> Any:
         gain, cells, total, only, bounds, minima, given, scratch
     ):
         """Return (gain, bin, way, missing rows, whether two codes have rows) of one feature."""
-        weight = shape[0] if shape[0] >= 0 else given.weight
-        first = shape[1] if shape[1] >= 0 else given.first
-        outputs = shape[2] if shape[2] >= 0 else given.outputs
-        classes = shape[3] if shape[3] >= 0 else given.classes
-        ordered = shape[4] if shape[4] >= 0 else given.ordered
-        implied = shape[5] if shape[5] >= 0 else total.size - cells.shape[1]
-        numbers = (given.center, given.scale, given.unit)
-        drawn = (given.shrink, given.clip, bounds[1], bounds[2], given.confined)
-        layout = Layout(weight, first, outputs, classes, ordered, *numbers, implied, *drawn)
+        layout = settled(given, total.size - cells.shape[1], bounds)
+        implied, classes = layout.implied, layout.classes
         n_missing = _rows_of(cells[0], implied, classes)
         known = total[0] - n_missing
         varies = n_missing > 0 and known > 0
@@ -255,7 +269,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     register_jitable(gain)
     best_of = feature_search(shape)
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape)
     def scan_nodes(  # type: ignore[no-untyped-def]
         hist, total, allowed, monotone, lower, upper, minima, layout, first, last, scratch, out

@@ -12,6 +12,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
 from vtree_kernels.histogram.cpu import batches
 from vtree_kernels.scan.cpu import (
@@ -175,24 +176,19 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     register_jitable(gain)
     best_of = feature_search(shape)
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape)
     def search_nodes(  # type: ignore[no-untyped-def]
         codes, rows, start, stop, label, weight, sums, n_codes, total, monotone, lower, upper,
-        minima, layout, first, last, most, work, scratch, out,
+        minima, layout, first, last, own, work, scratch, out,
     ):  # fmt: skip
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
         implied = layout.implied
-        own = (
-            np.empty((most, label.shape[1]), np.int64),
-            np.empty(most if weight.size else 0, np.int64),
-            np.empty((most, sums.shape[1]), np.int64),
-        )
-        statistics = (*own, implied == 0)
-        line, place = np.empty(most, np.uint32), np.arange(most).astype(np.uint32)
+        line, place, kept = own
+        statistics = (*kept, implied == 0)
         for node in range(first, last):
             begin, end = start[node], stop[node]
-            _gather(own, rows, begin, end, label, weight, sums)
+            _gather(kept, rows, begin, end, label, weight, sums)
             for g in range(codes.shape[1]):
                 for i in range(end - begin):
                     line[i] = codes[rows[begin + i], g]
@@ -249,8 +245,14 @@ def search(
     def nodes(index: int) -> None:
         first, last = int(borders[index]), int(borders[index + 1])
         most = int(lengths[first:last].max(initial=0))
-        arrays = work_for(n_codes, layout.n_stored), scratch_for(layout)
-        kernel(*data, *bounds, minima, compiled, first, last, most, *arrays, tuple(best))
+        own = (
+            np.empty((most, label.shape[1]), np.int64),
+            np.empty(most if weights.size else 0, np.int64),
+            np.empty((most, sums.shape[1]), np.int64),
+        )
+        lines = np.empty(most, np.uint32), np.arange(most, dtype=np.uint32), own
+        arrays = lines, work_for(n_codes, layout.n_stored), scratch_for(layout)
+        kernel(*data, *bounds, minima, compiled, first, last, *arrays, tuple(best))
 
     work = int(lengths.sum() + _EACH * start.size) * codes.shape[1] * 4
     _threads.run(nodes, len(borders) - 1, work=work)

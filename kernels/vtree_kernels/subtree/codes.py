@@ -24,8 +24,9 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     @register_jitable(forceinline=True)
     @named_after(gain, shape)
     def search_node(
-        columns: Any, local: Any, node: Any, statistics: Any, n_codes: Any, rules: Any, work: Any
-    ) -> Any:
+        columns: Any, _: Any, local: Any, node: Any, statistics: Any, n_codes: Any,
+        rules: Any, work: Any,
+    ) -> Any:  # fmt: skip
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
         begin, end, state, own = node
         (_, _, min_rows, min_weight, _, costs), draw, layout, _ = rules

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 from vtree_kernels import mixing
 from vtree_kernels._keys import key_of, last_key, number_of_key
+from vtree_kernels._lanes import LANES
 from vtree_kernels._naming import named_after
 from vtree_kernels.scan.cpu import Shape, feature_search, shape_of
 from vtree_kernels.search.cpu import add_rows
 from vtree_kernels.subtree.drawing import next_feature, put_back
+from vtree_kernels.subtree.lane_cuts import lane_search, lane_work
+
+FEW = 128  # rows of nodes whose features are looked at side by side
 
 _next_state: Any = register_jitable(mixing.next_state)
 _share: Any = register_jitable(mixing.share)
@@ -155,12 +159,13 @@ def _add_by_row(
     add_rows(out.reshape(-1), out.shape[1], line, local, begin, begin + n_rows, statistics)
 
 
-def cut_work(most: int, layout: Any, bits: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def cut_work(most: int, layout: Any, bits: NDArray[Any]) -> tuple[Any, ...]:
     """Return the arrays that the search among cuts works with, for up to `most` rows of a node."""
     stored, counts = layout.n_stored, layout.implied and layout.classes > 1
     planar = shape_of(layout, layout.implied)[0] >= 0
     planes = np.empty((stored if planar else 0, most), np.int32 if counts else np.int64)
-    return np.empty(most, bits.dtype), planes, np.zeros((3, stored), np.int64)
+    few = lane_work(min(most, FEW), layout)
+    return np.empty(most, bits.dtype), planes, np.zeros((3, stored), np.int64), few
 
 
 def cut_search(  # noqa: C901, PLR0915  (one compiled loop)
@@ -170,28 +175,30 @@ def cut_search(  # noqa: C901, PLR0915  (one compiled loop)
     best_of = feature_search(shape)
     planar = shape[0] >= 0
     add_sides: Any = _sums_of_sides(shape) if planar else None
+    search_few = lane_search(gain, shape)
 
     @register_jitable(forceinline=True)
     @named_after(gain, shape)
-    def search_node(  # noqa: C901
-        bits: Any, local: Any, node: Any, statistics: Any, n_codes: Any, rules: Any, work: Any
-    ) -> Any:
+    def search_node(  # type: ignore[no-untyped-def]  # noqa: C901
+        values, bits, local, node, statistics, n_codes, rules, work
+    ):
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last value)."""
         begin, end, state, own = node
         (_, _, min_rows, min_weight, _, costs), draw, layout, nothing = rules
         max_features, order_state, cut_state = draw
-        (keys, planes, cells), line, order, sums, sums_left = work
+        (keys, planes, cells, few), line, order, sums, sums_left = work
         n_features, n_rows = bits.shape[0], end - begin
         bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
         draws, cuts = _next_state(order_state, state), _next_state(cut_state, state)
-        turns = 0
         if planar:
             _planes_of(planes, line, local, begin, n_rows, statistics)
-        best, worth, found, varied = -np.inf, -np.inf, -1, False
+        if n_rows * LANES <= few[0].size:
+            added = (statistics, planes)
+            return search_few(values, nothing, local, node, added, rules, order, few, sums_left)
+        best, worth, found, varied, turns = -np.inf, -np.inf, -1, False, 0
         its_next, its_way, its_missing, its_cut, its_last = 0, False, np.int64(0), 0.0, nothing
         for looked in range(n_features):
-            # Two rows have one split, whichever feature makes it.
-            if varied and (looked >= max_features or (n_rows == 2 and not costs.size)):
+            if varied and looked >= max_features:
                 break
             f = looked
             if max_features < n_features:

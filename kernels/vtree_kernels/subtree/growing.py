@@ -11,6 +11,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from vtree_kernels import mixing
+from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
 from vtree_kernels.scan.cpu import Shape, scratch_for
 from vtree_kernels.search.cpu import add_rows, work_for
@@ -139,7 +140,7 @@ def grower(  # noqa: C901  (one compiled loop)
     search_node = (cut_search if raw else code_search)(gain, shape)
     parted = _parting(raw)
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, raw)
     def grow(  # type: ignore[no-untyped-def]
         columns, bits, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
@@ -168,7 +169,7 @@ def grower(  # noqa: C901  (one compiled loop)
                 continue
             its = (begin, end, key[node], own)
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
-                bits, local, its, statistics, n_codes, rules, work
+                columns, bits, local, its, statistics, n_codes, rules, work
             )
             if f < 0 or gained < numbers[4]:
                 continue
