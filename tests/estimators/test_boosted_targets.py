@@ -54,3 +54,13 @@ def test_numbers_of_losses_are_the_parameters(name: str) -> None:
         for number in (0.1, 1.0)
     ]
     assert not np.array_equal(*found)
+
+
+@pytest.mark.parametrize("name", ["Gradient", "Newton", "Leafwise"])
+def test_weights_of_classes_are_weights_of_their_rows(name: str) -> None:
+    kind = getattr(vtree, f"{name}BoostingClassifier")
+    weights = {0: 2.0, 1: 0.5, 2: 1.0}
+    model = kind(n_estimators=3, class_weight=weights).fit(X, LABELS)
+    rows = np.asarray([weights[label] for label in LABELS.tolist()])
+    plain = kind(n_estimators=3).fit(X, LABELS, sample_weight=rows)
+    assert vtree.digest(model) == vtree.digest(plain)

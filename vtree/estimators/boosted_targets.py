@@ -26,7 +26,9 @@ def _single(columns: NDArray[Any], y: Any) -> NDArray[Any]:
     """Return columns (N, 1) of y as (N,), with scikit-learn's warning for a column vector."""
     if columns.shape[1] > 1:
         raise InputError(
-            f"y has {columns.shape[1]} columns; boosting takes one output, y of shape (N,)"
+            f"y has {columns.shape[1]} columns, but this estimator takes one output, y of shape "
+            "(N,). NewtonBoostingRegressor takes several, and so does scikit-learn's "
+            "MultiOutputRegressor or MultiOutputClassifier around this one."
         )
     if len(getattr(y, "shape", ())) == 2:
         column_or_1d(columns, warn=True)
@@ -73,9 +75,13 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
             check_span(y)
         return y + 0.0
 
-    def predict(self, X: Any) -> Array:
-        """Return the predictions, (N,), or (N, K) of several outputs or quantiles."""
-        return answer(self._linked(self._raw(X)), X)
+    def predict(self, X: Any, *, iteration_range: Any = None) -> Array:
+        """Return the predictions, (N,), or (N, K) of several outputs or quantiles.
+
+        iteration_range: a pair (begin, end) to ask the trees of these rounds alone, begin … end − 1
+        counted from 0.
+        """
+        return answer(self._linked(self._raw(X, iteration_range)), X)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after each round, (N,), or (N, K)."""
@@ -129,19 +135,23 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
     def _loss(self) -> Loss:
         return CLASSIFICATION["logistic" if self._n_raw() == 1 else "multinomial"]
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the raw predictions: log-odds of the second class (N,), or (N, K)."""
-        raw = self._raw(X)
+    def decision_function(self, X: Any, *, iteration_range: Any = None) -> Array:
+        """Return the raw predictions: log-odds of the second class (N,), or (N, K).
+
+        iteration_range: a pair (begin, end) to ask the trees of these rounds alone, begin … end − 1
+        counted from 0.
+        """
+        raw = self._raw(X, iteration_range)
         return answer(raw[:, 0] if raw.shape[1] == 1 else raw, X)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, (N, K)."""
-        raw = self._raw(X)
+    def predict_proba(self, X: Any, *, iteration_range: Any = None) -> Array:
+        """Return the probability of each class, (N, K); iteration_range as `decision_function`."""
+        raw = self._raw(X, iteration_range)
         return answer(self._loss().link(raw), X)
 
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class, (N,)."""
-        return self._labels(self._raw(X), X)
+    def predict(self, X: Any, *, iteration_range: Any = None) -> Array:
+        """Return the most probable class, (N,); iteration_range as `decision_function` takes it."""
+        return self._labels(self._raw(X, iteration_range), X)
 
     def _labels(self, raw: Floats, X: Any) -> Array:
         chosen = (raw[:, 0] > 0.0).astype(np.int64) if raw.shape[1] == 1 else raw.argmax(axis=1)

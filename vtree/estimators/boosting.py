@@ -28,6 +28,7 @@ from vtree.estimators.early_stopping import Watch, eval_sets, held_out
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.prepared import kept_rows, known_levels
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
+from vtree.estimators.some_rounds import trees_of_rounds
 from vtree.estimators.view import split_shares
 from vtree.losses import Loss, Terms, exact_mean
 from vtree.losses.own import own_terms
@@ -192,7 +193,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
                 keeper = Checkpoint(self, checkpoint, checkpoint_every)
                 before, scores = keeper.resume(self, training, watch, before, scores)
             self._start(training, before)
-            start = self._start_of_rows(X, sample_weight, training, before)
+            start = self._start_of_rows(X, training, before)
             sums = self._sums_so_far(training.values, before)
             for number, each in enumerate(watch.sets):
                 own = self._sums_so_far(each.values, before)
@@ -229,7 +230,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
         in_turn = loss.in_turn if own is None else None
-        return Training(bins, values, target, weights, terms, curved, leaf_rule, in_turn=in_turn)
+        how = (weights, terms, curved, leaf_rule)
+        return Training(bins, values, target, *how, in_turn=in_turn, rows=kept)
 
     def _binned(
         self, X: Any, kept: Any, values: Array, schema: Schema, weight: NDArray[np.int64] | None
@@ -266,9 +268,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         """Return the raw predictions to start from, (K,)."""
         return loss.starts(training.y, training.weights.whole, self._n_raw())
 
-    def _start_of_rows(
-        self, X: Any, sample_weight: Any, training: Training, before: Tree | None
-    ) -> Floats:
+    def _start_of_rows(self, X: Any, training: Training, before: Tree | None) -> Floats:
         """Return the raw predictions before all trees for the training rows, as `_start_of`."""
         return self.start_
 
@@ -343,12 +343,13 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _score_factor(self) -> float:
         return 1.0
 
-    def _raw(self, X: Any) -> Floats:
-        """Return the raw predictions, (N, K)."""
+    def _raw(self, X: Any, iteration_range: Any = None) -> Floats:
+        """Return the raw predictions by some rounds, or all of them, (N, K)."""
         check_is_fitted(self)
+        trees = trees_of_rounds(self.grown_, self._trees_a_round(), iteration_range)
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
-            found = round_totals(self.grown_, values, self._n_raw())
+            found = round_totals(trees, values, self._n_raw())
             return self._start_of(X, found.shape[0]) + found
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:

@@ -72,13 +72,11 @@ class GradientBoosting(BoostingEstimator):
         start = super()._starts(loss, training)
         return centered(start) if start.size > 1 else start
 
-    def _start_of_rows(
-        self, X: Any, sample_weight: Any, training: Training, before: Tree | None
-    ) -> Floats:
+    def _start_of_rows(self, X: Any, training: Training, before: Tree | None) -> Floats:
         own = before is None and self.init is not None and self.init != "zero"
         if not own and self.init_ is None:
             return self.start_
-        X, weight = counted(X, sample_weight)
+        X, weight = counted(X, training)
         if own:
             y = training.y.astype(np.int64) if is_classifier(self) else training.y
             self.init_ = fitted(self.init, X, y, weight)
@@ -281,6 +279,8 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     Parameters
     ----------
     loss : "log_loss" or "exponential" (AdaBoost's, of two classes)
+    class_weight : dict, "balanced" or None
+        As in `DecisionTreeClassifier`.
 
     Attributes
     ----------
@@ -304,6 +304,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "loss": [StrOptions({"log_loss", "exponential"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "init": [StrOptions({"zero"}), HasMethods(["fit", "predict_proba"]), None],
     }
 
@@ -330,6 +331,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
+        class_weight: Any = None,
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",

@@ -288,6 +288,8 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
     ----------
     objective : None or function
         None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
+    class_weight : dict, "balanced" or None
+        As in `DecisionTreeClassifier`.
     scale_pos_weight : float
         What rows of the second of two classes weigh. The start is then XGBoost's, too: one step
         from a half.
@@ -313,6 +315,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "objective": [callable, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }
 
@@ -335,6 +338,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
+        class_weight: Any = None,
         scale_pos_weight: float = 1.0,
         base_score: float | None = None,
         max_cat_threshold: int = 64,

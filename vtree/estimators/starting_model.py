@@ -11,22 +11,22 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from vtree import arrays
+from vtree.ensembles.boosting import Training
 from vtree.errors import InputError, InputTypeError, own_errors
 from vtree.estimators.bins import Bins
-from vtree.estimators.early_stopping import row_count, some_rows
-from vtree.estimators.targets import plain_weights
+from vtree.estimators.early_stopping import some_rows
 from vtree.losses import Loss
 
 Floats = NDArray[np.float64]
 
 
-def counted(X: Any, sample_weight: Any) -> tuple[Any, Floats | None]:
+def counted(X: Any, training: Training) -> tuple[Any, Floats | None]:
     """Return the rows of a table that weigh more than 0, and their weights if there are any."""
-    if sample_weight is None:
-        return X, None
-    weight = plain_weights(sample_weight, row_count(X))
-    kept = np.flatnonzero(weight > 0.0)
-    return (X if kept.size == weight.size else some_rows(X, kept)), weight[kept]
+    weights, rows = training.weights, training.rows
+    table = X if isinstance(rows, slice) else some_rows(X, rows)
+    if weights.whole is None:
+        return table, None
+    return table, weights.whole.astype(np.float64) * weights.unit
 
 
 def fitted(init: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> Any:
