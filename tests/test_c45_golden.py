@@ -48,7 +48,47 @@ def test_the_trees_of_release_8(key: str) -> None:
             assert (each.predict(X_test) != y_test).sum() == errors
 
 
-_LEAF = re.compile(r": (\S.*?) \((\d+\.?\d*)(?:/(\d+\.?\d*))?\)$")
+_LINE = re.compile(r"((?:\|  +)*)(.+?)(?:: (\S.*?)(?: \((\d+\.?\d*)(?:/(\d+\.?\d*))?\))?)?$")
+Leaves = dict[tuple[str, ...], tuple[str, float, float]]  # conditions: label, weight, errors
+
+
+def _printed(lines: list[str]) -> Leaves:
+    """Read the leaves of a tree as Weka prints it."""
+    leaves: Leaves = {}
+    path: list[str] = []
+    for line in lines:
+        match = _LINE.match(line)
+        assert match is not None
+        bars, condition, label, weight, errors = match.groups()
+        path = [*path[: bars.count("|")], condition]
+        if label is not None:
+            leaves[tuple(path)] = (label, float(weight or 0), float(errors or 0))
+    return leaves
+
+
+def _grown(model: Any) -> Leaves:
+    tree, leaves = model.grown_, {}
+    waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+    for node, path in waiting:
+        first, feature = int(tree.first_child[node]), int(tree.feature[node])
+        if first < 0:
+            weight, value = float(tree.weight[node]), tree.value[node]
+            label = str(model.classes_[value.argmax()])
+            leaves[path] = (label, weight, weight * float(1.0 - value.max()))
+            continue
+        name, levels = model.feature_names_in_[feature], model.schema_.levels[feature]
+        if levels is None:
+            cut = f"{tree.threshold[node]:.6g}"
+            waiting += [
+                (first, (*path, f"{name} <= {cut}")),
+                (first + 1, (*path, f"{name} > {cut}")),
+            ]
+            continue
+        start = int(tree.map_offset[node]) + 1
+        below = first + tree.branch_map[start : start + len(levels)].astype(int)
+        for child, level in zip(below.tolist(), levels, strict=True):
+            waiting.append((child, (*path, f"{name} = {level}")))
+    return leaves
 
 
 @pytest.mark.parametrize("key", facts()["j48"])
@@ -62,15 +102,15 @@ def test_the_trees_of_j48(key: str) -> None:
     assert (model.predict(X) == y).sum() == golden["train_correct"]
     if len(y_test):
         assert (model.predict(X_test) == y_test).sum() == golden["test_correct"]
-    written = [_LEAF.search(line) for line in golden["text"]]
-    # J48 prints weights with two decimals: label, weight, errors of every leaf.
-    expected = sorted((m[1], float(m[2]), float(m[3] or 0)) for m in written if m)
-    wrong = tree.weight * (1.0 - tree.value.max(axis=1))
-    label = model.classes_[tree.value.argmax(axis=1)]
-    found = sorted((str(label[i]), float(tree.weight[i]), float(wrong[i])) for i in leaf)
-    assert [each[0] for each in found] == [each[0] for each in expected]
-    got = np.array([each[1:] for each in found])
-    np.testing.assert_allclose(got, [each[1:] for each in expected], atol=0.00501)
+    # J48 prints weights with two decimals; a tree of one leaf has no condition before them.
+    text = [line if line[0] != ":" else f"root{line}" for line in golden["text"]]
+    expected, found = _printed(text), _grown(model)
+    if len(found) == 1:
+        found = {("root",): found[()]}
+    assert found.keys() == expected.keys()
+    assert [found[path][0] for path in expected] == [own[0] for own in expected.values()]
+    got = [found[path][1:] for path in expected]
+    np.testing.assert_allclose(got, [own[1:] for own in expected.values()], atol=0.00501)
 
 
 @pytest.mark.parametrize("key", facts()["id3"])
@@ -81,4 +121,7 @@ def test_the_trees_of_id3(key: str) -> None:
     assert (model.predict(X) == y).sum() == golden["train_correct"]
     if len(y_test):
         assert (model.predict(X_test) == y_test).sum() == golden["test_correct"]
-    assert model.get_n_leaves() == sum(": " in line for line in golden["text"])
+    expected, found = _printed(golden["text"][3:]), _grown(model)  # below a title
+    assert {path: own[0] for path, own in found.items()} == {
+        path: own[0] for path, own in expected.items()
+    }

@@ -93,6 +93,12 @@ def test_costs_of_the_same_row_sum_change_no_tree() -> None:
     assert costly.predict(X).tolist() == plain.predict(X).tolist()
 
 
+def test_costs_of_a_single_class() -> None:
+    X, y = classes(150)
+    model = DecisionTreeClassifier(costs=[[0.0]], priors=[1.0]).fit(X[y == 1], y[y == 1])
+    assert model.get_n_leaves() == 1 and set(model.predict(X)) == {1}
+
+
 def test_weights_under_the_priors_add_up() -> None:
     X, y = classes(150)
     costs = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [1.0, 9.0, 0.0]])

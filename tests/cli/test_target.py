@@ -58,6 +58,12 @@ def test_the_classifier_or_the_regressor_of_a_system() -> None:
     assert read_target(["a"], "y", "CHAIDClassifier").values.tolist() == ["a"]
 
 
+def test_amounts_for_a_system_that_predicts_labels() -> None:
+    with pytest.raises(InputError, match=r"'y' holds 21 different numbers: .* --model C45"):
+        read_target(list(range(21)), "y", "c45")
+    assert read_target(list(range(21)), "y", "C45Classifier").values.tolist() == list(range(21))
+
+
 def test_systems_without_a_target() -> None:
     assert knows_no_target("isolation_forest") and knows_no_target("IsolationForest")
     assert not knows_no_target("random_forest")

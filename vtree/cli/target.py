@@ -53,7 +53,8 @@ def read_target(values: list[Any], name: str, kind: str) -> Target:
     Raises
     ------
     InputError
-        No value at all, times, or labels where the model predicts numbers.
+        No value at all, times, labels where the model predicts numbers, or amounts where the
+        system predicts labels.
     """
     rows = np.flatnonzero([not is_missing(value) for value in values])
     if rows.size == 0:
@@ -68,7 +69,14 @@ def read_target(values: list[Any], name: str, kind: str) -> Target:
     model, why = kind, "as --model says"
     if kind in SYSTEMS:
         are_labels, why = _suggested(known)
-        model = SYSTEMS[kind][0 if are_labels else 1]
+        classifier, regressor = SYSTEMS[kind]
+        if not are_labels and classifier == regressor:
+            raise InputError(
+                f"--model {kind} predicts labels, but the column {name!r} holds "
+                f"{len(set(known))} different numbers: take tree or chaid for amounts, or "
+                f"--model {classifier} if each number is a label"
+            )
+        model = classifier if are_labels else regressor
     if model in {classifier for classifier, _ in SYSTEMS.values()}:
         return Target(model, why, _labels(known), rows)
     return Target(model, why, numbers_in(known, name, "--target"), rows)

@@ -79,7 +79,9 @@ class C45Classifier(InformationTree):
     max_bins : int or None
         None cuts at any value; otherwise numbers are cut at that many quantiles first.
     categorical_features : "from_dtype", None, mask, indices or names
-        Nominal columns, as in `DecisionTreeClassifier`; "from_dtype" takes booleans, too.
+        Nominal columns, as in `DecisionTreeClassifier`; "from_dtype" takes booleans, too. Levels
+        that no row of the training has count for nothing, declared or not; Quinlan's programs
+        give them empty branches.
     unknown_categories : "missing" or "error"
         What a level that training did not see is at predict time.
     device, n_jobs, histogram_budget

@@ -64,6 +64,8 @@ def _in_order(priors: Mapping[Any, Any], classes: NDArray[Any]) -> list[Any]:
 def cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats | None:
     """Return what a true class (row) taken for another (column) costs, (K, K), or None.
 
+    One class cannot be taken for another, so its matrix counts as None.
+
     Raises
     ------
     InputError
@@ -88,8 +90,10 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats | None:
             f"costs must have zeros on the diagonal, got {matrix.diagonal().tolist()}; a right "
             "answer costs nothing"
         )
+    if n_classes == 1:
+        return None
     free = np.flatnonzero(~matrix.any(axis=1))
-    if free.size and n_classes > 1:
+    if free.size:
         label = classes.tolist()[free[0]]
         raise InputError(
             f"costs has a row of zeros for the class {label!r}: nothing would be lost by never "

@@ -242,7 +242,8 @@ def add_planes(  # type: ignore[no-untyped-def]
     known = counted + n_values
     value, plane = np.ones(known + outputs + 1, np.int64), np.arange(known + outputs)
     weight = weighted * counted + (1 - weighted) * (known + outputs)  # its place, or that of a one
-    plane[known - n_sums : known] = np.arange(n_statistics - n_sums, n_statistics)
+    for entry in range(n_sums):
+        plane[known - n_sums + entry] = n_statistics - n_sums + entry
     for position in range(np.uint64(begin), np.uint64(end)):
         ahead = _fetch(codes, width, rows, position, first, last)
         prefetch(all_values, ahead * n_values)
@@ -252,8 +253,9 @@ def add_planes(  # type: ignore[no-untyped-def]
         own = codes, code + left, code + right
         for f in range(n_values):
             value[counted + f] = all_values[row * n_values + f]
-        plane[known:] = own_label[row * outputs : (row + 1) * outputs]
-        value[known : known + outputs] = value[weight]
+        for output in range(outputs):
+            plane[known + output] = own_label[row * outputs + output]
+            value[known + output] = value[weight]
         for entry in range(0, paired, 2):
             cell = left * step * size + np.uint64(entry)
             _add_pair(cells, cell, step, size, *own, value[entry], value[entry + 1])

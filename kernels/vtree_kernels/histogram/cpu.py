@@ -121,7 +121,8 @@ def _add_whole(  # type: ignore[no-untyped-def]
 def _all_bits(bits, with_count):  # type: ignore[no-untyped-def]
     """Return what all fields have, a count being the first if there is one."""
     all_bits = np.zeros(with_count + bits.size, np.int64)
-    all_bits[with_count:] = bits
+    for f in range(bits.size):
+        all_bits[with_count + f] = bits[f]
     return all_bits
 
 
@@ -153,11 +154,11 @@ def _places(fields, n_statistics, layout):  # type: ignore[no-untyped-def]
         j = f - with_count - weighted
         is_weight = j < 0 and f == with_count
         if j >= 0:
-            places[f, 0] = first_sum + j, 0
+            places[f, 0, 0], places[f, 0, 1] = first_sum + j, 0
         elif is_weight or counted > 0:
-            places[f, 0] = np.intp(is_weight and counted > 0), 0
+            places[f, 0, 0], places[f, 0, 1] = np.intp(is_weight and counted > 0), 0
         if j < 0 and labelled and is_weight == (weighted > 0):
-            places[f, 1] = first_class, 1
+            places[f, 1, 0], places[f, 1, 1] = first_class, 1
     return places
 
 

@@ -84,7 +84,8 @@ def packing(bits):  # type: ignore[no-untyped-def]
         used, inside = used + bits[f], inside + 1
         room = min(room, (_WORD - used) // inside, _WORD - 1 - bits[f])
         fields[f, 0] = words - 1
-    fields[:, 1] = bits + room
+    for f in range(bits.size):
+        fields[f, 1] = bits[f] + room
     return fields, words, (1 << room) - 1
 
 
@@ -188,11 +189,12 @@ def move_words(  # type: ignore[no-untyped-def]
     line, values = np.empty(_CELLS, np.int64), np.empty((n_fields, _CELLS), np.int64)
     for first in range(0, words.size, _CELLS):
         last = min(first + _CELLS, words.size)
-        line[: last - first] = words[first:last]
-        words[first:last] = 0
+        for cell in range(first, last):
+            line[cell - first], words[cell] = words[cell], 0
         for f in range(n_fields):
             _take_field(values[f], line, fields[f, 1], f >= first_sum)
-            values[f] <<= lowest[f]
+            for cell in range(_CELLS):
+                values[f, cell] <<= lowest[f]
         own = flat[first * n_fields : last * n_fields]
         if n_fields == 3:
             _store(own, values, 3, last - first, fresh)

@@ -21,14 +21,16 @@ def _count(counts, child, tasks, first, last):  # type: ignore[no-untyped-def]
         own[:] = 0
         for position in range(tasks[t, 1], tasks[t, 2]):
             own[child[position]] += 1
-        counts[t] = own
+        for each in range(own.size):
+            counts[t, each] = own[each]
 
 
 @numba.njit(cache=True, nogil=True)
 def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
     own = np.empty(cursor.shape[1], np.int64)
     for t in range(first, last):
-        own[:] = cursor[t]
+        for each in range(own.size):
+            own[each] = cursor[t, each]
         for position in range(tasks[t, 1], tasks[t, 2]):
             to = child[position]
             out[own[to]] = rows[position]

@@ -77,7 +77,8 @@ def _decide(  # type: ignore[no-untyped-def]
 
     codes: flat, those of node l's feature from at[l] on, `step` from row to row: where rows lie
     side by side, what they need is at hand without prefetches. A task counts by itself: threads
-    that count side by side in one cache line take three times as long.
+    that count side by side in one cache line take three times as long. Counts are
+    copied number by number: an assignment of a whole line, which may fail, takes 1.5 s to compile.
     """
     own = np.zeros(counts.shape[1], np.int64)
     for t in range(first, last):
@@ -90,7 +91,8 @@ def _decide(  # type: ignore[no-untyped-def]
             _by_threshold(*given, np.int64(bin[node]), missing)
         else:
             _by_table(*given, table[offset[node] :], missing)
-        counts[t] = own
+        for each in range(own.size):
+            counts[t, each] = own[each]
 
 
 def route(
