@@ -1,8 +1,17 @@
 """Out-of-bag answers against a plain loop over rows and trees."""
 
-import numpy as np
+from typing import Any
 
-from vtree import RandomForestRegressor
+import numpy as np
+import pytest
+
+from vtree import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from vtree.ensembles.out_of_bag import out_of_bag_sums
 
 
@@ -28,3 +37,21 @@ def test_rows_that_all_trees_saw_have_no_answer() -> None:
     model = RandomForestRegressor(3, bootstrap=False).fit(X, X[:, 0])
     total, count = out_of_bag_sums(model.grown_, X, lambda number: np.empty(0, dtype=np.int64))
     assert not total.any() and not count.any()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(2, random_state=3, oob_score=True),
+        ExtraTreesClassifier(2, random_state=3, bootstrap=True, oob_score=True),
+        RandomForestRegressor(2, random_state=3, oob_score=True),
+        BaggingClassifier(n_estimators=2, random_state=3, oob_score=True),
+        BaggingRegressor(n_estimators=2, random_state=3, oob_score=True),
+    ],
+    ids=lambda model: repr(model).partition("(")[0],
+)
+def test_where_each_row_is_in_every_sample_the_score_is_nan(model: Any) -> None:
+    X = np.zeros((1, 2))
+    with pytest.warns(UserWarning, match="OOB"):
+        model.fit(X, [1])
+    assert np.isnan(model.oob_score_)

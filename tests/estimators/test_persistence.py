@@ -204,9 +204,14 @@ def test_ensembles_of_others_are_not_saved(tmp_path: Path) -> None:
     for model in (
         BaggingClassifier(KNeighborsClassifier()).fit(X, Y),
         AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(X, Y),
+        AdaBoostClassifier(sklearn.tree.DecisionTreeClassifier(), n_estimators=2).fit(X, Y),
+        BaggingClassifier(RandomForestClassifier(2), 2).fit(X, Y),
     ):
-        with pytest.raises(InputTypeError, match="whose trees a file cannot hold"):
-            vtree.save(model, tmp_path / "m.vtree")
+        for slim in (False, True):
+            with pytest.raises(InputTypeError, match=r"of \w+, whose trees a file cannot hold"):
+                vtree.save(model, tmp_path / "m.vtree", slim=slim)
+    with pytest.raises(NotFittedError):
+        vtree.save(BaggingClassifier(), tmp_path / "m.vtree", slim=True)
 
 
 @pytest.mark.parametrize(

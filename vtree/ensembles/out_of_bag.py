@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,3 +36,10 @@ def out_of_bag_sums(
         total[rows] += own.value[leaves(own, part)[:, 0]]
         count[rows] += 1
     return total, count
+
+
+def score_of_answered(
+    score: Callable[[Any, Any], float], truth: NDArray[Any], answers: NDArray[Any]
+) -> float:
+    """Return the score of the rows that have an answer, NaN if each row is in every sample."""
+    return score(truth, answers) if len(truth) else float("nan")

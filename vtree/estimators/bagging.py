@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from vtree.ensembles.out_of_bag import score_of_answered
 from vtree.estimators.bagged_trees import BaggedTrees
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import answer
@@ -68,7 +69,8 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
 
     def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
         self.oob_decision_function_ = mean
-        self.oob_score_ = accuracy_score(target[known], np.argmax(mean[known], axis=1))
+        answers = np.argmax(mean[known], axis=1)
+        self.oob_score_ = score_of_answered(accuracy_score, target[known], answers)
 
 
 class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
@@ -102,7 +104,7 @@ class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
 
     def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
         self.oob_prediction_ = mean
-        self.oob_score_ = r2_score(target[known], mean[known])
+        self.oob_score_ = score_of_answered(r2_score, target[known], mean[known])
 
     def _set_oob_score(self, X: Any, y: Any) -> None:
         super()._set_oob_score(X, y)
@@ -114,4 +116,4 @@ class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
             found = np.array(vars(self)["oob_prediction_"])
             found[~known] = np.nan
             self.oob_prediction_ = found
-            self.oob_score_ = r2_score(y[known], found[known])
+            self.oob_score_ = score_of_answered(r2_score, y[known], found[known])

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
 from vtree.arrays import Array
+from vtree.ensembles.out_of_bag import score_of_answered
 from vtree.errors import InputError
 from vtree.estimators.base import TreeEstimator
 from vtree.estimators.decision_tree import DecisionTreeClassifier
@@ -98,7 +99,7 @@ class ForestClassifier(ClassifierMixin, ForestAnalysis):
         known = ~np.isnan(mean[:, 0])
         labels = self._labels(self._split(mean[known]))
         truth = columns[known, 0] if columns.shape[1] == 1 else columns[known]
-        self.oob_score_ = (score or accuracy_score)(truth, labels)
+        self.oob_score_ = score_of_answered(score or accuracy_score, truth, labels)
 
     def _loss_of_rows(self, columns: NDArray[Any]) -> Any:
         codes = []

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from vtree.arrays import Array
+from vtree.ensembles.out_of_bag import score_of_answered
 from vtree.errors import InputError
 from vtree.estimators.decision_tree import DecisionTreeRegressor
 from vtree.estimators.devices import answer
@@ -65,7 +66,8 @@ class ForestRegressor(RegressorMixin, ForestAnalysis):
         self.oob_prediction_ = mean[:, 0] if single else mean
         known = ~np.isnan(mean[:, 0])
         truth = columns[known, 0] if single else columns[known]
-        self.oob_score_ = (score or r2_score)(truth, self.oob_prediction_[known])
+        answers = self.oob_prediction_[known]
+        self.oob_score_ = score_of_answered(score or r2_score, truth, answers)
 
     def _loss_of_rows(self, columns: NDArray[Any]) -> Any:
         def squared(value: Floats, rows: Integers) -> Floats:

@@ -123,7 +123,10 @@ def save(
         If `model` is no estimator of vtree, or a parameter cannot be written (a random generator).
         If it is bagged or boosted of others than trees of vtree; if it cannot be slim.
     """
-    dtype = _slim_dtype(model, slim, leaves)
+    if leaves not in ("float64", "float32") or (leaves == "float32" and not slim):
+        raise InputError(
+            f"leaves={leaves!r}: it is 'float64', or with slim=True 'float32'; slim is {slim}"
+        )
     name = type(model).__name__
     if name not in _HOME or type(model).__module__ != _HOME[name]:
         raise InputTypeError(
@@ -131,36 +134,31 @@ def save(
         )
     check_is_fitted(model)
     if getattr(model, "grown_", None) is None:
+        kind = type(model.estimators_[0])
         raise InputTypeError(
-            f"model is a {name} over {type(model.estimators_[0]).__name__}, whose trees a file "
-            "cannot hold as one. Save one over single trees of vtree: DecisionTreeClassifier, "
-            "C45Classifier, CHAIDClassifier …"
+            f"model is {name} over {kind.__name__} of {kind.__module__.partition('.')[0]}, whose "
+            "trees a file cannot hold as one. Save one over single trees of vtree "
+            "(vtree.DecisionTreeClassifier, C45Classifier, CHAIDClassifier …), or pickle this one"
         )
+    if slim:
+        _check_slim(model)
     header, extra = header_of(model)
     if _has_members(model):
         header["members"], own = _member_parts(model, header)
         header |= _edges_of_trees(model, header)
         extra = {**extra, **own}
-    write_model(path, header, model.grown_, extra, slim=dtype)
+    write_model(path, header, model.grown_, extra, slim=np.dtype(leaves) if slim else None)
 
 
-def _slim_dtype(model: Any, slim: bool, leaves: str) -> Any:
-    """Return the dtype of what leaves of a slim model answer, None for a whole one."""
-    if leaves not in ("float64", "float32") or (leaves == "float32" and not slim):
-        raise InputError(
-            f"leaves={leaves!r}: it is 'float64', or with slim=True 'float32'; slim is {slim}"
-        )
-    if not slim:
-        return None
-    each = getattr(model, "estimators_", [model]) if _has_members(model) else [model]
-    for own in each:
+def _check_slim(model: Any) -> None:
+    """Raise InputTypeError for trees that answer by more than their leaves."""
+    for own in model.estimators_ if _has_members(model) else [model]:
         name = type(own).__name__
         if name not in _SLIM or getattr(own, "surrogates_", None) is not None:
             raise InputTypeError(
                 f"slim=True: the trees of {name} answer by what training knew of their nodes; save "
                 "it without slim"
             )
-    return np.dtype(leaves)
 
 
 def _has_members(model: Any) -> bool:
