@@ -64,3 +64,10 @@ def test_weights_of_classes_are_weights_of_their_rows(name: str) -> None:
     rows = np.asarray([weights[label] for label in LABELS.tolist()])
     plain = kind(n_estimators=3).fit(X, LABELS, sample_weight=rows)
     assert vtree.digest(model) == vtree.digest(plain)
+
+
+@pytest.mark.parametrize("name", ["Gradient", "Newton", "Leafwise", "Ordered"])
+def test_a_class_without_weight_is_none(name: str) -> None:
+    model = getattr(vtree, f"{name}BoostingClassifier")(n_estimators=1)
+    with pytest.raises(InputError, match="one class among the rows that weigh more than zero"):
+        model.fit(X, LABELS > 0, sample_weight=(LABELS > 0) * 1.0)

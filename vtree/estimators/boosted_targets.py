@@ -113,6 +113,11 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
             raise InputError(
                 f"y holds one class, {classes[0].tolist()[0]!r}; boosting needs two or more"
             )
+        if weight is not None and np.unique(codes[weight > 0.0, 0]).size < 2:
+            raise InputError(
+                "y holds one class among the rows that weigh more than zero; boosting needs two or "
+                "more"
+            )
         self.classes_ = classes[0]
         self.n_classes_ = int(classes[0].size)
         return codes[:, 0].astype(np.float64), self._scaled(weight, codes[:, 0])

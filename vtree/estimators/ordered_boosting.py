@@ -25,7 +25,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 
     All nodes of a level share one split. A category stands for the mean target of its rows: of all
     training rows where new rows are predicted, of those before it in a random order where a
-    training row itself is meant, so that no row sees its own target.
+    training row itself is meant, so that no row sees its own target. CatBoost's monotone
+    constraints are not here; the other systems of boosting have them.
 
     Parameters
     ----------
