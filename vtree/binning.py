@@ -19,7 +19,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.draws import sample_rows
 from vtree.errors import InputError
-from vtree_kernels import run_tasks
+from vtree_kernels import run_blocks, run_tasks
 from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
 from vtree_kernels.ranks import ranks
@@ -87,13 +87,23 @@ def with_columns(bins: Bins) -> Bins:
     A split asks for one code of each row. Row after row these are as many cache lines; a column
     is an array of as many bytes as there are rows.
     """
-    groups = [
-        group._replace(by_column=np.asfortranarray(group.codes))
-        if isinstance(group.codes, np.ndarray)
-        else group
-        for group in bins.groups
-    ]
+    groups = []
+    for group in bins.groups:
+        if isinstance(group.codes, np.ndarray):
+            group = group._replace(by_column=_by_column(group.codes))
+        groups.append(group)
     return bins._replace(groups=tuple(groups))
+
+
+def _by_column(codes: NDArray[Any]) -> NDArray[Any]:
+    """Return codes (N, G) column after column: 10 ms for 28 MB, 78 all at once."""
+    found = np.empty_like(codes, order="F")
+
+    def block(rows: slice) -> None:
+        found[rows] = codes[rows]
+
+    run_blocks(block, codes.shape[0], each=codes.shape[1])
+    return found
 
 
 def of_columns(bins: Bins, features: NDArray[np.int64]) -> Bins:

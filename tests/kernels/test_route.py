@@ -92,6 +92,19 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
     assert_same_bits(native, expected)
 
 
+@pytest.mark.parametrize("missing", [0, 1, 2])
+@pytest.mark.parametrize("cut", [0, 1, 254, 255])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_any_cut_and_side_of_missing_values(cut: int, missing: int, order: Any) -> None:
+    codes = np.array([[0, 1, 2, 254, 255] * 4], dtype=np.uint8, order=order).T
+    rows, ends = np.arange(20, dtype=np.int32), (np.array([0]), np.array([20]))
+    rule = [np.array([each]) for each in (0, 0, cut, missing, -1)]
+    n_children = 3 if missing == 2 else 2
+    arguments: Any = (rows, *ends, codes, *rule, np.empty(0, np.uint8), n_children)
+    assert_same_bits(route.twin("cpu")(*arguments), _definition(arguments))
+    assert_same_bits(route.reference(*arguments), _definition(arguments))
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_large_nodes_keep_the_order_of_rows(count: int) -> None:
     n_rows = 5 * CHUNK

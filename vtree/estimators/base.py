@@ -275,7 +275,7 @@ class TreeEstimator(TableEstimator):
                 names=data.schema.names,
             )
         if not self._draw().raw:
-            return bins
+            return binning.with_columns(bins)
         values = data.values
         # Cuts are drawn in one column after another.
         return bins._replace(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels.histogram.cpu import batches, chunks
 from vtree_kernels.partition.cpu import CHUNK, written
 
@@ -17,18 +16,17 @@ from vtree_kernels.partition.cpu import CHUNK, written
 @numba.njit(cache=True, nogil=True)
 def _by_threshold(child, counts, rows, begin, end, codes, step, at, cut, missing):  # type: ignore[no-untyped-def]
     """Write the child of each row of a node that a threshold splits."""
-    second = np.int64(0)
-    for position in range(begin, end):
-        if step > 1:
-            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-            prefetch(codes, ahead * step + at)
-        code = np.int64(codes[np.intp(rows[position]) * step + at])
-        to = np.int64(code > cut)
-        to = missing if code == 0 else to
+    # One less, a missing value's code is the largest number there is without a sign.
+    less = np.uint64(missing)
+    least, ends, second = np.uint64(cut + 1) - less, np.uint64(end), np.uint64(0)
+    step, at = np.uint64(step), np.uint64(at)
+    for position in range(np.uint64(begin), ends):
+        code = np.uint64(codes[np.uint64(rows[position]) * step + at])
+        to = np.uint64(code - less >= least)
         child[position] = to
         second += to
     counts[:] = 0
-    counts[0], counts[1] = end - begin - second, second
+    counts[0], counts[1] = end - begin - np.int64(second), second
 
 
 @numba.njit(cache=True, nogil=True)
@@ -46,12 +44,10 @@ def _by_threshold_apart(child, counts, rows, begin, end, codes, step, at, cut, m
 def _by_table(child, counts, rows, begin, end, codes, step, at, table, missing):  # type: ignore[no-untyped-def]
     """Write the child of each row of a node whose codes have one each."""
     counts[:] = 0
-    for position in range(begin, end):
-        if step > 1:
-            ahead = np.intp(rows[min(position + AHEAD, end - 1)])
-            prefetch(codes, ahead * step + at)
-        code = np.int64(codes[np.intp(rows[position]) * step + at])
-        to = missing if code == 0 else np.int64(table[code])
+    step, at, absent = np.uint64(step), np.uint64(at), np.uint64(missing)
+    for position in range(np.uint64(begin), np.uint64(end)):
+        code = np.uint64(codes[np.uint64(rows[position]) * step + at])
+        to = absent if code == np.uint64(0) else np.uint64(table[code])
         child[position] = to
         counts[to] += 1
 
@@ -76,9 +72,9 @@ def _decide(  # type: ignore[no-untyped-def]
     """Write each row's child and count each task's; `child` spares the second pass the codes.
 
     codes: flat, those of node l's feature from at[l] on, `step` from row to row: where rows lie
-    side by side, what they need is at hand without prefetches. A task counts by itself: threads
-    that count side by side in one cache line take three times as long. Counts are
-    copied number by number: an assignment of a whole line, which may fail, takes 1.5 s to compile.
+    side by side, they share lines of the cache. A task counts by itself: threads that count side
+    by side in one cache line take three times as long. Counts are copied number by number: an
+    assignment of a whole line, which may fail, takes 1.5 s to compile.
     """
     own = np.zeros(counts.shape[1], np.int64)
     for t in range(first, last):

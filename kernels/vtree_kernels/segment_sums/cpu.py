@@ -20,7 +20,7 @@ def _add(part, values, rows, tasks, first, last):  # type: ignore[no-untyped-def
     for t in range(first, last):
         for p in range(np.uint64(0), width, np.uint64(2)):
             own, other, more = np.int64(0), np.int64(0), np.uint64(p + np.uint64(1) < width)
-            for position in range(tasks[t, 1], tasks[t, 2]):
+            for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
                 at = np.uint64(rows[position]) * width + p
                 own += flat[at]
                 other += flat[at + more]

@@ -16,7 +16,7 @@ CHUNK = 32_768  # rows of a task
 def _add(sums, rows, tasks, first, last, value):  # type: ignore[no-untyped-def]
     for t in range(first, last):
         own = value[tasks[t, 0]]
-        for position in range(tasks[t, 1], tasks[t, 2]):
+        for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
             sums[np.uint64(rows[position])] += own
 
 
