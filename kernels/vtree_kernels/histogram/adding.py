@@ -24,7 +24,7 @@ from vtree_kernels._prefetch import prefetch
 from vtree_kernels.histogram.words import add_pair
 
 LINE = 64  # bytes of a cache line
-AHEAD = 12  # rows; measured: 8 to 16 alike, 32 is worse
+AHEAD = 24  # rows; measured: 20 to 40 alike, 12 takes a third longer where rows lie apart
 USUAL = 257  # codes: 255 bins, missing values, and one to make it odd
 SIDE = 4  # features whose cells are told apart by constants; more leave more for the rest
 
