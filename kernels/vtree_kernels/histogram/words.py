@@ -35,15 +35,22 @@ def field_reach(reach, weight, sums, first, last):  # type: ignore[no-untyped-de
     """Write the bits that some rows have in each field: the weight if any, then each sum."""
     weighted = np.intp(weight.size > 0)
     if weighted:
-        own = np.int64(0)
-        for row in range(first, last):
-            own |= weight[row]
-        reach[0] = own
-    for j in range(sums.shape[1]):
-        own = np.int64(0)
-        for row in range(first, last):
-            own |= abs(sums[row, j])
-        reach[weighted + j] = own
+        reach[0] = _bits_of_all(weight[first:last], 0, 1)
+    own, n_sums = sums[first:last].reshape(-1), sums.shape[1]
+    if n_sums == 1:
+        reach[weighted] = _bits_of_all(own, 0, 1)
+        return
+    for j in range(n_sums):
+        reach[weighted + j] = _bits_of_all(own, j, n_sums)
+
+
+@register_jitable(forceinline=True)
+def _bits_of_all(numbers: Any, first: Any, step: Any) -> Any:
+    """Return the bits of the sizes of numbers first, first + step …: of many at a time if all."""
+    own = np.int64(0)
+    for i in range(np.uint64(first), np.uint64(numbers.size), np.uint64(step)):
+        own |= abs(numbers[i])
+    return own
 
 
 def field_bits(
@@ -118,15 +125,27 @@ def pack_whole(  # type: ignore[no-untyped-def]
     words, weight, sums, first, last, fields, lowest, counted
 ):
     """Write a count if asked for, the weight if any, and the sums of some rows to a word each."""
-    weighted = np.intp(weight.size > 0)
-    words[first:last] = counted
+    weighted, n_sums = np.intp(weight.size > 0), sums.shape[1]
+    own, own_sums = words[first:last], sums[first:last].reshape(-1)
+    own[:] = counted
     shift = fields[0, 1] if counted else np.int64(0)
     for f in range(counted, fields.shape[0]):
         factor, down = np.int64(1) << shift, lowest[f - counted]
         shift += fields[f, 1]
         j = f - counted - weighted
-        for row in range(first, last):
-            words[row] += ((weight[row] if j < 0 else sums[row, max(j, 0)]) >> down) * factor
+        if j < 0:
+            _add_shifted(own, weight[first:last], 0, 1, down, factor)
+        elif n_sums == 1:
+            _add_shifted(own, own_sums, 0, 1, down, factor)
+        else:
+            _add_shifted(own, own_sums, j, n_sums, down, factor)
+
+
+@register_jitable(forceinline=True)
+def _add_shifted(words: Any, numbers: Any, first: Any, step: Any, down: Any, factor: Any) -> None:
+    """Add numbers first, first + step … to words, moved down and then times the factor."""
+    for i in range(np.uint64(words.size)):
+        words[i] += (numbers[np.uint64(first) + i * np.uint64(step)] >> down) * factor
 
 
 def _add_pair(typing_context: Any, cells: Any, cell: Any, first: Any, second: Any) -> Any:
