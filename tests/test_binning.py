@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree import binning
-from vtree.binning import Bins, beside, bin_table, midpoints, spread
+from vtree.binning import Bins, beside, bin_table, midpoints, spread, with_columns
 from vtree.errors import InputError
 
 number = st.one_of(
@@ -192,3 +192,12 @@ def test_bins_of_some_columns_and_of_two_tables() -> None:
     assert both.is_categorical.tolist() == [False] * 5 + [True]
     assert [group.features.tolist() for group in both.groups] == [[1, 3], [5]]
     assert both.groups[1].codes[:, 0].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 20_000])
+def test_codes_by_column_are_those_of_their_rows(n_rows: int) -> None:
+    X = np.random.default_rng(0).normal(size=(20_000, 3))[:n_rows]
+    (group,) = with_columns(bin_table(X, np.zeros(3, dtype=np.int64))).groups
+    assert group.by_column is not None and group.by_column.flags.f_contiguous
+    np.testing.assert_array_equal(group.by_column, group.codes)
+    assert group.of(group.codes[: n_rows // 2]).by_column is None

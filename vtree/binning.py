@@ -63,6 +63,10 @@ class Group(NamedTuple):
     bundles: Bundles | None = None  # fewer columns to build the same histograms from
     by_column: Array | None = None  # the codes once more, column after column in memory
 
+    def of(self, codes: Array) -> Group:
+        """Return the group with other rows' codes."""
+        return self._replace(codes=codes, by_column=None)
+
 
 class Bins(NamedTuple):
     """A binned table and the meaning of its codes, F features."""

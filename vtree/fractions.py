@@ -205,5 +205,5 @@ def _with_rows(bins: Bins, source: Integers) -> Bins:
     for group in bins.groups:
         xp = arrays.namespace(group.codes)
         copies = xp.take(group.codes, arrays.like(source, group.codes), axis=0)
-        groups.append(group._replace(codes=xp.concat([group.codes, copies], axis=0)))
+        groups.append(group.of(xp.concat([group.codes, copies], axis=0)))
     return bins._replace(groups=tuple(groups))

@@ -386,5 +386,5 @@ def _tiled(bins: Bins, times: int) -> Bins:
         if own is not None:
             own = own._replace(codes=xp.concat([own.codes] * times, axis=0))
         codes = xp.concat([group.codes] * times, axis=0)
-        groups.append(group._replace(codes=codes, bundles=own, by_column=None))
+        groups.append(group.of(codes)._replace(bundles=own))
     return with_columns(bins._replace(groups=tuple(groups)))

@@ -160,5 +160,5 @@ def _taken(bins: Bins, rows: Integers) -> Bins:
         xp = arrays.namespace(group.codes)
         chosen = arrays.like(rows, group.codes)
         codes = xp.take(group.codes, chosen, axis=0)
-        groups.append(group._replace(codes=codes, by_column=None))
+        groups.append(group.of(codes))
     return with_columns(bins._replace(groups=tuple(groups)))

@@ -135,7 +135,7 @@ def _rows_of_bins(bins: Bins, rows: Integers) -> Bins:
     for group in bins.groups:
         codes = group.codes
         taken = arrays.namespace(codes).take(codes, arrays.like(rows, codes), axis=0)
-        groups.append(group._replace(codes=taken))
+        groups.append(group.of(taken))
     values = bins.values
     if values is not None:
         values = arrays.namespace(values).take(values, arrays.like(rows, values), axis=0)
@@ -161,7 +161,7 @@ def _without_undrawn(bins: Bins, samples: list[Sample]) -> Bins:
         xp, own_kept = arrays.namespace(group.codes), kept[:, group.features]
         nothing = xp.zeros_like(group.codes)
         codes = xp.where(arrays.like(own_kept, group.codes), group.codes, nothing)
-        groups.append(group._replace(codes=codes))
+        groups.append(group.of(codes))
     values = bins.values
     if values is not None:
         xp = arrays.namespace(values)

@@ -202,12 +202,17 @@ class TreeEstimator(TableEstimator):
     ) -> tuple[Tree, Rules | None]:
         """Return what `_grow` does, and the trees' surrogates, of systems that have them."""
         if hasattr(self, "surrogates"):
-            return self._grow_binned(self._bin(data), data, roots)
+            return self._grow_binned(self._by_column(data), data, roots)
         return self._grow(data, roots), None
 
     def _grow(self, data: Prepared, roots: list[NDArray[np.int64]] | None = None) -> Tree:
         """Bin, grow and finish a tree, or one a root (ascending rows of `data`), all at once."""
-        return self._grow_binned(self._bin(data), data, roots)[0]
+        return self._grow_binned(self._by_column(data), data, roots)[0]
+
+    def _by_column(self, data: Prepared) -> binning.Bins:
+        """Bin, for one tree or few: of more, a table is held for long and costs less than they."""
+        bins = self._bin(data)
+        return bins if self._draw().raw else binning.with_columns(bins)
 
     def _grow_binned(
         self,
@@ -275,7 +280,7 @@ class TreeEstimator(TableEstimator):
                 names=data.schema.names,
             )
         if not self._draw().raw:
-            return binning.with_columns(bins)
+            return bins
         values = data.values
         # Cuts are drawn in one column after another.
         return bins._replace(

@@ -194,12 +194,12 @@ def ready_codes(
             f"max_bins={max_bins}, but X is vtree.Bins with max_bins={X.max_bins}; make both equal"
         )
     codes = X._codes if isinstance(kept, slice) else _rows_of(X._codes, kept)
-    groups = [group._replace(codes=place(group.codes, device)) for group in codes.groups]
+    groups = [group.of(place(group.codes, device)) for group in codes.groups]
     return codes._replace(groups=tuple(groups))
 
 
 def _rows_of(codes: binning.Bins, rows: Integers) -> binning.Bins:
-    groups = [group._replace(codes=_take(group.codes, rows)) for group in codes.groups]
+    groups = [group.of(_take(group.codes, rows)) for group in codes.groups]
     return codes._replace(groups=tuple(groups))
 
 
