@@ -71,9 +71,8 @@ class SurrogateRouter:
             node = np.repeat(np.arange(own.size), lengths)
             before = np.repeat(np.cumsum(lengths) - lengths, lengths)
             positions = np.arange(node.size) - before + grown.start[nodes][node]
-            way = self._ways(grown, nodes, node, rows[positions], branch_map, data)
+            way, totals[own] = self._ways(grown, nodes, node, rows[positions], branch_map, data)
             child[positions] = np.where(way < 0, _STAYS, way)
-            totals[own] = side_totals(rows[positions], node, way, own.size, data.targets)
         if chosen.size == 0:
             return data, total
         rule = (arrays.like(child, data.order), _STAYS + 1)
@@ -94,15 +93,15 @@ class SurrogateRouter:
         rows: Integers,
         branch_map: NDArray[np.uint8],
         data: Data,
-    ) -> NDArray[np.int8]:
-        """Return the child, or −1, of `rows` (R,), which lie in nodes[node]."""
+    ) -> tuple[NDArray[np.int8], Integers]:
+        """Return the child, or −1, of `rows` (R,) of nodes[node], and what both get (L, 2, S)."""
         own = _own_rules(grown, nodes, branch_map, data.bins)
         way = _sent_by(own, node, rows, data.bins)
         known = side_totals(rows, node, way, nodes.size, data.targets)
         sides = known[:, :, data.targets.layout.weight]
         larger = np.where(sides[:, 0] == sides[:, 1], -1, np.where(sides[:, 0] > sides[:, 1], 0, 1))
         grown.missing_child[nodes] = larger if self.to_larger else -1
-        rules = own
+        rules, lost = own, np.flatnonzero(way < 0)
         if self.count:
             sent = _sent(grown, nodes, node, rows, way, known, data)
             means = _means(known, data.targets)
@@ -111,12 +110,12 @@ class SurrogateRouter:
             found = find_surrogates(sent, own_feature, ties, data.bins, self.budget, self.counts)
             fields = best_surrogates(found, sides, self.count, data.bins)
             rules = with_surrogates(own, fields, found.ways, data.bins.n_bins)
-            lost = np.flatnonzero(way < 0)
             way[lost] = _sent_by(rules, node[lost], rows[lost], data.bins)
         self._found.append(rules._replace(node=nodes[rules.node].astype(np.int32)))
-        lost = np.flatnonzero(way < 0)
-        way[lost] = grown.missing_child[nodes][node[lost]]
-        return way
+        left = np.flatnonzero(way < 0)
+        way[left] = grown.missing_child[nodes][node[left]]
+        more = side_totals(rows[lost], node[lost], way[lost], nodes.size, data.targets)
+        return way, known + more
 
 
 def _sent(
@@ -155,20 +154,23 @@ def side_totals(
     rows: Integers, node: Integers, way: NDArray[np.int8], n_nodes: int, targets: Targets
 ) -> Integers:
     """Return the statistics (L, 2, S) of the rows that each of L nodes sends to either child."""
-    sent = np.flatnonzero(way >= 0)
-    key = node[sent] * 2 + way[sent]
-    own = rows[sent]
+    if way.size and way.min() < 0:
+        sent = np.flatnonzero(way >= 0)
+        rows, node, way = rows[sent], node[sent], way[sent]
+    key = node * 2 + way
     layout = targets.layout
     total = np.zeros((layout.n_statistics, 2 * n_nodes))
     total[0] = np.bincount(key, minlength=2 * n_nodes)
-    weight = None if targets.weight is None else targets.weight[own].astype(np.float64)
+    weight = None if targets.weight is None else targets.weight[rows].astype(np.float64)
     if weight is not None:
         total[1] = np.bincount(key, weight, 2 * n_nodes)
     for output in range(targets.sums.shape[1]):  # whole numbers below 2^53: exact as floats
-        sums = targets.sums[own, output].astype(np.float64)
+        sums = targets.sums[:, output].take(rows).astype(np.float64)
         total[layout.first + output] = np.bincount(key, sums, 2 * n_nodes)
     for output in range(targets.label.shape[1]):
-        cell = targets.label[own, output].astype(np.int64) * (2 * n_nodes) + key
+        cell = targets.label[:, output].take(rows).astype(np.int64)
+        cell *= 2 * n_nodes
+        cell += key
         total += np.bincount(cell, weight, total.size).reshape(total.shape)
     return total.T.reshape(n_nodes, 2, -1).astype(np.int64)
 
@@ -219,12 +221,17 @@ def _codes(bins: Bins, rows: Integers, feature: NDArray[np.int32]) -> Integers:
     """Return the code of each row in its feature, (R,)."""
     code = np.zeros(rows.size, dtype=np.int64)
     for group in bins.groups:
-        own = np.flatnonzero(np.isin(feature, group.features))
+        column = np.full(bins.n_bins.size, -1)  # looked up: a search takes longer for every row
+        column[group.features] = np.arange(group.features.size)
+        at = column.take(feature)
+        own = np.flatnonzero(at >= 0)
         if own.size == 0:
             continue
-        column = np.searchsorted(group.features, feature[own])
-        place = arrays.like(rows[own] * group.features.size + column, group.codes)
+        asked = rows
+        if own.size < rows.size:
+            at, asked = at[own], rows[own]
+        at += asked * group.features.size
         xp = arrays.namespace(group.codes)
-        taken: Any = xp.take(xp.reshape(group.codes, (-1,)), place)
+        taken: Any = xp.take(xp.reshape(group.codes, (-1,)), arrays.like(at, group.codes))
         code[own] = arrays.to_numpy(taken)
     return code

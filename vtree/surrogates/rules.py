@@ -49,6 +49,8 @@ def child_of(
     """
     by_map = rules.kind[which] != THRESHOLD
     threshold_child = rules.low_child[which] ^ above
+    if not by_map.any():
+        return np.where(code == 0, np.int8(-1), threshold_child)
     table = np.append(rules.branch_map, NO_WAY)
     mapped = table[np.where(by_map, rules.map_offset[which] + code, -1)].astype(np.int16)
     child = np.where(by_map, np.where(mapped == NO_WAY, -1, mapped), threshold_child)
