@@ -68,3 +68,33 @@ def test_wine_over_five_seeds(forest: Any, least: float) -> None:
         for seed in range(5)
     ]
     assert np.mean(scores) > least, scores
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("rule", ["balanced", "balanced_subsample"])
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_classes_of_rows_without_weight_are_not_balanced(
+    forest: Any, rule: str, bootstrap: bool
+) -> None:
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(60, 3)), random.integers(0, 3, 60)
+    weight = np.where(y == 2, 0.0, random.integers(1, 4, 60))
+    model = forest(4, random_state=0, bootstrap=bootstrap, class_weight=rule)
+    answers = model.fit(x, y, weight).predict_proba(x)
+    assert not answers[:, 2].any()
+    np.testing.assert_allclose(answers.sum(axis=1), 1.0)
+    if not bootstrap:
+        kept = y < 2
+        alone = model.fit(x[kept], y[kept], weight[kept]).predict_proba(x)
+        np.testing.assert_array_equal(alone, answers[:, :2])
+
+
+def test_outputs_of_unlike_numbers_of_classes_have_out_of_bag_answers() -> None:
+    random = np.random.default_rng(1)
+    x = random.normal(size=(60, 3))
+    y = np.stack([(x[:, 0] > 0).astype(int), np.ones(60, int)], axis=1)
+    model = RandomForestClassifier(30, oob_score=True, random_state=0).fit(x, y)
+    shares = model.oob_decision_function_
+    assert shares.shape == (60, 2, 2)
+    np.testing.assert_array_equal(shares[:, :, 1], np.tile([1.0, 0.0], (60, 1)))
+    assert (shares[:, :, 0].argmax(axis=1) == y[:, 0]).mean() > 0.8

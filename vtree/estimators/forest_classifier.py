@@ -94,7 +94,8 @@ class ForestClassifier(ClassifierMixin, ForestAnalysis):
         return [whole[:, o, : own.size] for o, own in enumerate(outputs)]
 
     def _score_out_of_bag(self, mean: Floats, columns: NDArray[Any], score: Any) -> None:
-        shares = np.stack(self._split(mean), axis=2)
+        # Classes that an output has not, beside others with more, have no share.
+        shares = mean.reshape(mean.shape[0], len(self._outputs()), -1).transpose(0, 2, 1)
         self.oob_decision_function_ = shares[:, :, 0] if shares.shape[2] == 1 else shares
         known = ~np.isnan(mean[:, 0])
         labels = self._labels(self._split(mean[known]))
@@ -146,9 +147,15 @@ class ForestClassifier(ClassifierMixin, ForestAnalysis):
 
 
 def _balanced_weights(y: NDArray[Any], weight: Floats) -> Floats:
-    """Return total / (classes · weight of the row's class), multiplied over outputs, (N,)."""
+    """Return total / (classes · weight of the row's class), multiplied over outputs, (N,).
+
+    Classes that only rows of weight zero have do not count, as if these rows were absent.
+    """
     factor = np.ones(y.shape[0])
     for column in y.T:
-        labels, code = np.unique(column, return_inverse=True)
-        factor *= weight.sum() / (labels.size * np.bincount(code, weight))[code]
+        code = np.unique(column, return_inverse=True)[1]
+        total = np.bincount(code, weight)
+        some = total > 0.0
+        balanced = np.divide(weight.sum(), some.sum() * total, np.ones_like(total), where=some)
+        factor *= balanced[code]
     return factor
