@@ -41,33 +41,59 @@ def _widened(builder: Any, number: Any) -> Any:
     return number if number.type == wide else builder.fpext(number, wide)
 
 
+def _key(builder: Any, bits: Any) -> Any:
+    """Build the key of a float from its bits."""
+    width = bits.type.width
+    infinity = {32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    key = _flipped(builder, bits)
+    nothing, ends, zero, one = (
+        ir.Constant(key.type, value) for value in (2 ** (width - 1) - 1, infinity, 0, 1)
+    )
+    # What would be below that of zero is that of a negative zero.
+    negative_zero = builder.icmp_signed("==", key, builder.sub(zero, one))
+    key = builder.select(negative_zero, zero, key)
+    known = builder.and_(
+        builder.icmp_signed("<=", key, ends),
+        builder.icmp_signed(">=", key, builder.sub(builder.sub(zero, ends), one)),
+    )
+    return builder.select(known, key, nothing)
+
+
 def _key_of(typing_context: Any, bits: Any) -> Any:
     """Return the key of a float from its bits."""
-    infinity = {32: 0x7F800000, 64: 0x7FF0000000000000}[bits.bitwidth]
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        key = _flipped(builder, arguments[0])
-        nothing, ends, zero, one = (
-            ir.Constant(key.type, value) for value in (2 ** (bits.bitwidth - 1) - 1, infinity, 0, 1)
-        )
-        # What would be below that of zero is that of a negative zero.
-        negative_zero = builder.icmp_signed("==", key, builder.sub(zero, one))
-        key = builder.select(negative_zero, zero, key)
-        known = builder.and_(
-            builder.icmp_signed("<=", key, ends),
-            builder.icmp_signed(">=", key, builder.sub(builder.sub(zero, ends), one)),
-        )
-        return builder.select(known, key, nothing)
+        return _key(builder, arguments[0])
 
     return bits(bits), codegen
 
 
+def _unsigned_key(typing_context: Any, x: Any, example: Any) -> Any:
+    """Return the key of a float as an unsigned integer of `example`'s type; x if it is one already.
+
+    Their order is the same, and whether one is greater is a carry, which an addition takes along.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if x == example:
+            return arguments[0]
+        number = _narrowed(builder, _widened(builder, arguments[0]), example.bitwidth)
+        return _unsigned(builder, _key(builder, builder.bitcast(number, arguments[1].type)))
+
+    return example(x, example), codegen
+
+
+def _unsigned(builder: Any, key: Any) -> Any:
+    return builder.xor(key, ir.Constant(key.type, 1 << (key.type.width - 1)))
+
+
 def _number_of_key(typing_context: Any, key: Any) -> Any:
-    """Return the float64 that a key stands for."""
+    """Return the float64 that a key stands for, signed or unsigned."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FloatType() if key.bitwidth == 32 else ir.DoubleType()
-        return _widened(builder, builder.bitcast(_flipped(builder, arguments[0]), kind))
+        own = arguments[0] if key.signed else _unsigned(builder, arguments[0])
+        return _widened(builder, builder.bitcast(_flipped(builder, own), kind))
 
     return types.float64(key), codegen
 
@@ -84,11 +110,13 @@ def _last_key(typing_context: Any, cut: Any, example: Any) -> Any:
         near = builder.fadd(near, ir.Constant(near.type, 0.0))
         key = _flipped(builder, builder.bitcast(near, ir.IntType(example.bitwidth)))
         above = builder.fcmp_ordered(">", _widened(builder, near), cut)
-        return builder.sub(key, builder.zext(above, key.type))
+        last = builder.sub(key, builder.zext(above, key.type))
+        return last if example.signed else _unsigned(builder, last)
 
     return example(types.float64, example), codegen
 
 
 key_of: Any = intrinsic(_key_of)
+unsigned_key: Any = intrinsic(_unsigned_key)
 number_of_key: Any = intrinsic(_number_of_key)
 last_key: Any = intrinsic(_last_key)

@@ -36,6 +36,7 @@ LAYOUTS = {
     "a forest": (3, [0, 0, 0, 0, 0], 3),
     "rounds of boosting": (1, [0, 1, 0, 1, 0], 2),
     "one output": (1, [0] * 5, 1),
+    "more values than are added one by one": (accumulate_cpu._FEW + 1, [0] * 5, 5),
     "no trees": (2, [], 2),
 }
 

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from vtree_kernels._keys import BITS, key_of, last_key, no_value, number_of_key
+from vtree_kernels._keys import BITS, key_of, last_key, no_value, number_of_key, unsigned_key
 
 
 @numba.njit
@@ -23,6 +23,12 @@ def _numbers(keys: Any, out: Any) -> None:
 def _last(cuts: Any, example: Any, out: Any) -> None:
     for i in range(cuts.size):
         out[i] = last_key(cuts[i], example)
+
+
+@numba.njit
+def _unsigned(values: Any, example: Any, out: Any) -> None:
+    for i in range(values.size):
+        out[i] = unsigned_key(unsigned_key(values[i], example), example)
 
 
 def _keys(values: Any) -> Any:
@@ -64,3 +70,24 @@ def test_keys_up_to_a_cut_are_those_of_numbers_up_to_it(dtype: Any) -> None:
     last = np.empty(cuts.size, dtype=keys.dtype)
     _last(cuts, no_value(keys), last)
     np.testing.assert_array_equal(keys <= last[:, None], values <= cuts[:, None])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [(np.float32, np.uint32), (np.float32, np.uint64), (np.float64, np.uint64)],
+)
+def test_unsigned_keys_are_in_the_same_order(dtype: Any, bits: Any) -> None:
+    values = np.append(_values(dtype), [np.nan, -np.nan]).astype(dtype)
+    keys = np.empty(values.size, dtype=bits)
+    _unsigned(values, bits(0), keys)
+    own = np.float32 if bits == np.uint32 else np.float64
+    half = bits(1 << (8 * keys.itemsize - 1))
+    assert (keys == _keys(values.astype(own)).view(bits) ^ half).all()
+    assert (keys[-2:] == no_value(keys)).all()
+    numbers = np.empty(keys.size)
+    _numbers(keys, numbers)
+    np.testing.assert_array_equal(numbers[:-2], values[:-2])
+    cuts = np.concatenate([values[:-2], np.nextafter(values[:-2].astype(float), 0.0)])
+    last = np.empty(cuts.size, dtype=bits)
+    _last(cuts, bits(0), last)
+    np.testing.assert_array_equal(keys[:-2] <= last[:, None], values[:-2] <= cuts[:, None])

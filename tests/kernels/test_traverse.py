@@ -156,9 +156,40 @@ def test_large_trees_and_wide_tables(width: int, monkeypatch: pytest.MonkeyPatch
     with threads(1):
         forest = cpu.prepared(values, *nodes)
     assert forest.packed is not None
-    assert forest.packed.link.dtype == (np.uint32 if width == 3 else np.uint64)
-    assert forest.block == (1500 if width == 3 else cpu.LEAST)
+    assert forest.packed.word.dtype == (np.uint32 if width == 3 else np.uint64)
+    assert (forest.by_key, forest.block) == ((True, 1500) if width == 3 else (False, cpu.LEAST))
     assert_same_bits(traverse.twin("cpu")(values, *nodes), traverse.reference(values, *nodes))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kinds", ["numbers", "maps", "stays"])
+@pytest.mark.parametrize("by_key", [True, False])
+def test_values_become_keys_before_or_on_the_way(
+    by_key: bool, kinds: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu, "_COLUMNS_A_STEP", 1 << 20 if by_key else 0)
+    nodes = list(_forest(7, 20) if kinds == "maps" else _thresholds_only(7, 20))
+    if kinds == "stays":
+        nodes[5] = np.where(np.arange(nodes[5].size) % 3, -1, nodes[5]).astype(np.int32)
+    values = _values(600, dtype)
+    values[::3] = -values[::3] if kinds != "maps" else values[::3]  # with a sign: NaN, too
+    assert cpu.prepared(values, *nodes).by_key == by_key
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, tuple(nodes)))
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 8, 63, 64, 65, 511, 513])
+def test_blocks_of_a_wide_table_hold_few_rows(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "_KEY_BYTES", 1)
+    nodes, values = _thresholds_only(7, 20), _values(n_rows, np.float32)
+    block = cpu.prepared(values, *nodes).block
+    assert block == (cpu._FEWEST if n_rows >= 8 else cpu.LEAST)
+    assert_same_bits(traverse.twin("cpu")(values, *nodes), _definition(values, nodes))
+
+
+def test_trees_end_where_the_next_one_begins() -> None:
+    root = np.array([7, 0, 3, 3], dtype=np.int32)
+    assert cpu._ends(root, 12).tolist() == [12, 3, 7, 7]
+    assert cpu._ends(root[:0], 12).tolist() == []
 
 
 def test_some_trees_of_a_forest_in_any_order() -> None:

@@ -14,6 +14,7 @@ from vtree_kernels.traverse.cpu import descend, prepared
 _MOST = 256  # different answers that are told by a byte a leaf
 _SLOT_BITS = 10
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_FEW = 4  # values of an answer, added one by one: no row waits for another's then
 _FAR = 4096  # nodes of a tree whose answers do not lie near, while a byte each does
 
 
@@ -75,18 +76,18 @@ def kinds_of_answers(
 
 @numba.njit(cache=True, nogil=True)
 def _add(total, leaf, kind, value, column):  # type: ignore[no-untyped-def]
-    n_values = value.shape[1]
+    n_values = np.uint64(value.shape[1])
     for t in range(column.size):
-        first, own = column[t], leaf[t]
-        if n_values == 1 and kind.size == 0:
+        first, own = np.uint64(column[t]), leaf[t]
+        if n_values > _FEW:
             for i in range(own.size):
-                total[i, first] += value[np.uint64(own[i]), 0]
+                place = np.uint64(kind[np.uint64(own[i])] if kind.size > 0 else own[i])
+                for v in range(n_values):
+                    total[i, first + v] += value[place, v]
             continue
-        for i in range(own.size):
-            place = np.uint64(own[i])
-            if kind.size > 0:
-                place = np.uint64(kind[place])
-            for v in range(n_values):
+        for v in range(n_values):
+            for i in range(own.size):
+                place = np.uint64(kind[np.uint64(own[i])] if kind.size > 0 else own[i])
                 total[i, first + v] += value[place, v]
 
 

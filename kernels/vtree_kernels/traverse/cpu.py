@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.traverse.levels import count_levels, leaves_by_level
-from vtree_kernels.traverse.packing import Mapped, Packed, pack
+from vtree_kernels.traverse.packing import Mapped, Packed, fill_keys, pack
 from vtree_kernels.traverse.together import STEPS, TOGETHER, by_map, by_missing, by_number, descent
 
 LEAST, MOST = 512, 8192  # rows of a block
 _NODES_A_ROW = 4  # of a tree, in a block
 _SMALL = 1024  # nodes of a tree that is looked through for its depth
 _LEAVES = 1 << 16  # found at a time, of a block's rows in some trees
-_COLUMNS_A_STEP = 4  # that are read in the time of a step
+_COLUMNS_A_STEP = 4  # whose keys are made in the time of a step
+_FEWEST, _KEY_BYTES = 64, 1 << 22  # of a block in a wide table: rows, keys
 # Nodes that are packed in the time that a row walks down a tree alone: of nodes in the L2 cache,
 # and of more.
 _NEAR = 1 << 15
@@ -40,8 +41,10 @@ class Forest(NamedTuple):
     plain: Plain  # the node arrays
     packed: Packed | None  # None where few rows walk
     stays: bool  # whether missing values stay at some nodes
+    end: NDArray[np.int64]  # (T,) behind each tree's last node
     first: NDArray[np.int64]  # (T,) steps that most rows take
     levels: NDArray[np.int64]  # (T,) of symmetric trees, −1 of others
+    by_key: bool  # whether a block's values become keys before they go down
     block: int  # rows
 
 
@@ -64,17 +67,6 @@ def _walk(leaf, values, roots, nodes):  # type: ignore[no-untyped-def]
                     child = np.int64(branch_map[map_offset[node] + np.int64(x) + 1])
                 node = first_child[node] + child
             leaf[tree, row] = node
-
-
-@numba.njit(cache=True, nogil=True)
-def _some_missing(values):  # type: ignore[no-untyped-def]
-    for row in range(values.shape[0]):
-        missing = 0
-        for column in range(values.shape[1]):
-            missing += values[row, column] != values[row, column]
-        if missing:
-            return True
-    return False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -105,6 +97,12 @@ def _first_steps(root: NDArray[np.int32], first_child: NDArray[np.int32]) -> NDA
     return np.where((full < depth) & (depth <= full + STEPS), depth, full)
 
 
+def _ends(root: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    """Return where the nodes of each tree end, whose roots stand in any order."""
+    ends = np.append(np.sort(root), size)
+    return ends[np.searchsorted(ends[:-1], root, side="right")]
+
+
 def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]) -> Forest:
     """Return trees, their node arrays as `traverse` is given them, for a table's rows."""
     size, n_rows = plain[0].size, values.shape[0]
@@ -121,7 +119,12 @@ def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]
     rows = max(LEAST, min(MOST, size // max(1, root.size) // _NODES_A_ROW))
     share = -(-n_rows // (2 * _threads.allowed()))
     block = max(LEAST, min(rows, share))
-    return Forest(root, plain, packed, stays, first, levels, block)
+    by_key = packed is not None and bool((levels < 0).any())
+    # Keys of all columns are not worth it in a wide table for few steps.
+    by_key = by_key and values.shape[1] <= _COLUMNS_A_STEP * int(first.sum())
+    if by_key:
+        block = min(block, max(_FEWEST, _KEY_BYTES // (8 * max(1, values.shape[1]))))
+    return Forest(root, plain, packed, stays, _ends(root, size), first, levels, by_key, block)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -144,38 +147,40 @@ def _ask_levels(  # type: ignore[no-untyped-def]
             leaves_by_level(leaf[t], columns, node, levels[t], *nodes)
 
 
-def _step(values: NDArray[Any], packed: Packed, forest: Forest) -> tuple[Any, Any]:
-    """Return (the least step that takes a block's rows down, the nodes as it reads them)."""
-    maps = forest.plain[6].size > 0
-    # Looking for missing values reads all columns: not of a wide table for few steps.
-    near = values.shape[1] <= _COLUMNS_A_STEP * forest.first.sum()
-    known = not maps and near and not _some_missing(values)
-    if known or not (maps or forest.stays):
-        return by_number if known else by_missing, packed
+def _as_asked(values: NDArray[Any], forest: Forest, packed: Packed) -> tuple[Any, Any, Any]:
+    """Return (the least step that takes a block's rows down, nodes and rows as it reads them)."""
+    maps, some_missing, rows = forest.plain[6].size > 0, True, values
+    if forest.by_key:
+        rows = np.empty(values.shape, packed.word.dtype)
+        some_missing = fill_keys(rows, values, packed.no_value)
+    if not maps and not (some_missing and forest.stays):
+        return by_missing if some_missing else by_number, packed, rows
     _, kind, _, _, missing_child, map_offset, branch_map = forest.plain
     branch_map = branch_map if maps else np.zeros(1, branch_map.dtype)
-    return by_map, Mapped(*packed, kind, missing_child, map_offset, branch_map)
+    return by_map, Mapped(*packed, kind, missing_child, map_offset, branch_map), rows
 
 
 def descend(values: NDArray[Any], forest: Forest) -> Iterator[tuple[slice, NDArray[np.int32]]]:
     """Yield (some trees, where the rows of a block, C-contiguous, rest in them (trees, rows))."""
     n_rows, n_trees = values.shape[0], forest.root.size
     feature, _, threshold, _, missing_child, _, _ = forest.plain
-    step, nodes = None, None
-    if forest.packed is not None:
-        step, nodes = _step(values, forest.packed, forest)
+    step, nodes, rows = None, None, None
+    if forest.packed is not None and (forest.levels < 0).any():
+        step, nodes, rows = _as_asked(values, forest, forest.packed)
     each = max(1, _LEAVES // max(1, n_rows))
     for begin in range(0, n_trees, each):
         trees = slice(begin, min(begin + each, n_trees))
         root, first, levels = forest.root[trees], forest.first[trees], forest.levels[trees]
         leaf = np.empty((root.size, n_rows), dtype=np.int32)
-        if step is None:
+        if forest.packed is None:
             _walk(leaf, values, root, forest.plain)
             yield trees, leaf
             continue
         if (levels > 0).any():
             _ask_levels(leaf, values, root, levels, feature, threshold, missing_child)
-        descent(step)(leaf, values, root, np.where(levels > 0, -1, first), nodes)
+        if (levels < 0).any():
+            first = np.where(levels > 0, -1, first)
+            descent(step)(leaf, rows, root, forest.end[trees], first, nodes)
         yield trees, leaf
 
 

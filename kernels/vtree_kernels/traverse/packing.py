@@ -3,11 +3,13 @@
         cut            link                                      a node: two words of 4 bytes, where
     ┌──────────────┬────────────────┬─────────┬────────────┐     values are float32, or of 8
     │ x > cut?     │ first child    │ missing │ column     │
-    │ ∞ at leaves  │ minus own place│ right?  │ of x       │
+    │ all ones at  │ minus own place│ left?   │ of x       │
+    │ leaves       │                │         │            │
     └──────────────┴────────────────┴─────────┴────────────┘
 
 So a child is own place + link's distance + (x > cut), and a leaf, whose distance is 0, its own
-child. A cut of float32 is the greatest one up to the threshold: float32 values compare alike.
+child. Cuts and values are unsigned order keys (`vtree_kernels._keys`): a cut the greatest one of
+values up to the threshold, a missing value all ones, so that it is above every cut.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._keys import last_key, no_value, unsigned_key
 
 _BLOCK = 1 << 16  # nodes
 
@@ -26,17 +29,17 @@ _BLOCK = 1 << 16  # nodes
 class Packed(NamedTuple):
     """Nodes of all trees, packed."""
 
-    cut: NDArray[Any]  # (2M,) float32 or float64; the node's at 2m
-    link: NDArray[Any]  # (2M,) the same bytes, uint32 or uint64; the node's at 2m + 1
-    column_bits: np.uint64  # of `link`, the lowest; above them missing, then the distance
+    word: NDArray[Any]  # (2M,) uint32 or uint64: node m's cut at 2m, its link at 2m + 1
+    column_bits: np.uint64  # of a link, the lowest; above them missing, then the distance
+    no_value: Any  # the key of a missing value
 
 
 class Mapped(NamedTuple):
     """The same of trees that branch by maps too, or where missing values stay."""
 
-    cut: NDArray[Any]
-    link: NDArray[Any]
+    word: NDArray[Any]
     column_bits: np.uint64
+    no_value: Any
     kind: NDArray[np.int8]  # (M,)
     missing_child: NDArray[np.int32]
     map_offset: NDArray[np.int64]
@@ -54,23 +57,20 @@ def _farthest(first_child):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _pack(  # type: ignore[no-untyped-def]
-    cut, link, column_bits, begin, end, feature, threshold, first_child, missing_child
+    word, no_value, column_bits, begin, end, feature, threshold, first_child, missing_child
 ):
     """Fill the words of some nodes; tell whether at some of them missing values stay."""
     stays = False
     for node in range(begin, end):
         if feature[node] < 0:
-            cut[2 * node], link[2 * node + 1] = np.inf, 0
+            word[2 * node], word[2 * node + 1] = no_value, 0
             continue
         missing = np.int64(missing_child[node])
         if missing < 0:
             stays = True
-        own = (np.int64(first_child[node] - node) << 1) | (missing & 1)
-        link[2 * node + 1] = (own << column_bits) | np.int64(feature[node])
-        limit = cut.dtype.type(threshold[node])
-        if limit > threshold[node]:
-            limit = np.nextafter(limit, cut.dtype.type(-np.inf))
-        cut[2 * node] = limit
+        own = (np.int64(first_child[node] - node) << 1) | (missing == 0)
+        word[2 * node + 1] = (own << column_bits) | np.int64(feature[node])
+        word[2 * node] = last_key(threshold[node], no_value)
     return stays
 
 
@@ -86,14 +86,25 @@ def pack(
     column_bits = max(width - 1, 0).bit_length()
     fits = int(_farthest(first_child)).bit_length() + 1 + column_bits <= 32
     narrow = fits and values.dtype == np.float32
-    link = np.empty(2 * size, np.uint32 if narrow else np.uint64)
-    cut = link.view(np.float32 if narrow else np.float64)
+    word = np.empty(2 * size, np.uint32 if narrow else np.uint64)
     stays = np.zeros(-(-size // _BLOCK), dtype=bool)
 
     def block(index: int) -> None:
         begin, end = index * _BLOCK, min((index + 1) * _BLOCK, size)
         own = (feature, threshold, first_child, missing_child)
-        stays[index] = _pack(cut, link, column_bits, begin, end, *own)
+        stays[index] = _pack(word, no_value(word), column_bits, begin, end, *own)
 
     _threads.run(block, stays.size, work=size)
-    return Packed(cut, link, np.uint64(column_bits)), bool(stays.any())
+    return Packed(word, np.uint64(column_bits), no_value(word)), bool(stays.any())
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_keys(keys, values, no_value):  # type: ignore[no-untyped-def]
+    """Write the keys of values (rows, F), of packed words' type; tell whether one is missing."""
+    most = no_value ^ no_value
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            key = unsigned_key(values[row, column], no_value)
+            keys[row, column] = key
+            most = max(most, key)
+    return most == no_value

@@ -22,42 +22,45 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
+from vtree_kernels._keys import number_of_key, unsigned_key
 from vtree_kernels._naming import named_after
 
 TOGETHER = 8  # rows that go down a tree together
 ROWS = 512  # of which a list is made
 STEPS = 4  # before the list is looked through again
+LINE = 64  # bytes that come to the cache together
+FETCHED = 256  # nodes a row, at most, of trees that are fetched whole before rows go down them
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
-def by_number(nodes: Any, values: Any, row: Any, node: Any) -> Any:
-    """Return where a row whose numbers begin at values[row], none missing, goes from a node."""
-    link = np.uint64(nodes.link[_TWO * node + _ONE])
-    column = link & ((_ONE << nodes.column_bits) - _ONE)
-    right = values[row + column] > nodes.cut[_TWO * node]
-    return node + (link >> (nodes.column_bits + _ONE)) + np.uint64(right)
+def by_number(nodes: Any, keys: Any, row: Any, node: Any) -> Any:
+    """Return where a row whose keys begin at keys[row], none missing, goes from a node."""
+    link = np.uint64(nodes.word[_TWO * node + _ONE])
+    key = keys[row + (link & ((_ONE << nodes.column_bits) - _ONE))]
+    right = np.uint64(key > nodes.word[_TWO * node])
+    return node + (link >> (nodes.column_bits + _ONE)) + right
 
 
 def by_missing(nodes: Any, values: Any, row: Any, node: Any) -> Any:
-    """Return the same of rows with missing values, which go left or right."""
-    link = np.uint64(nodes.link[_TWO * node + _ONE])
-    column = link & ((_ONE << nodes.column_bits) - _ONE)
-    x = values[row + column]
-    right = np.uint64(x > nodes.cut[_TWO * node]) | (np.uint64(x != x) & link >> nodes.column_bits)
-    return node + (link >> (nodes.column_bits + _ONE)) + (right & _ONE)
+    """Return the same of rows of keys or values, some missing, which go left or right."""
+    cut, link = nodes.word[_TWO * node], np.uint64(nodes.word[_TWO * node + _ONE])
+    key = unsigned_key(values[row + (link & ((_ONE << nodes.column_bits) - _ONE))], cut)
+    left = np.uint64(key == nodes.no_value) & link >> nodes.column_bits
+    right = np.uint64(key > cut) & (left ^ _ONE)
+    return node + (link >> (nodes.column_bits + _ONE)) + right
 
 
 def by_map(nodes: Any, values: Any, row: Any, node: Any) -> Any:
     """Return the same at nodes of any kind, where missing values may stay."""
-    link = np.uint64(nodes.link[_TWO * node + _ONE])
-    x = values[row + (link & ((_ONE << nodes.column_bits) - _ONE))]
-    missing = x != x
+    cut, link = nodes.word[_TWO * node], np.uint64(nodes.word[_TWO * node + _ONE])
+    key = unsigned_key(values[row + (link & ((_ONE << nodes.column_bits) - _ONE))], cut)
+    missing = key == nodes.no_value
     mapped = (nodes.kind[node] > 0) & (not missing)
-    level = np.int64(x if mapped else 0.0)
+    level = np.int64(number_of_key(key) if mapped else 0.0)
     place = np.uint64(mapped) * np.uint64(nodes.map_offset[node] + level + 1)
     branch, absent = np.int64(nodes.branch_map[place]), np.int64(nodes.missing_child[node])
-    child = branch if mapped else np.int64(x > nodes.cut[_TWO * node])
+    child = branch if mapped else np.int64(key > cut)
     child = absent if missing else child
     distance = np.int64(link >> (nodes.column_bits + _ONE))
     return node + np.uint64(distance + child if child >= 0 else 0)
@@ -65,7 +68,7 @@ def by_map(nodes: Any, values: Any, row: Any, node: Any) -> Any:
 
 def is_leaf(nodes: Any, values: Any, row: Any, node: Any) -> Any:
     """Tell whether a row stays at a node, where all go left or right."""
-    return np.uint64(nodes.link[_TWO * node + _ONE]) >> (nodes.column_bits + _ONE) == 0
+    return np.uint64(nodes.word[_TWO * node + _ONE]) >> (nodes.column_bits + _ONE) == 0
 
 
 def stays(nodes: Any, values: Any, row: Any, node: Any) -> Any:
@@ -133,12 +136,26 @@ def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
     return down
 
 
+@register_jitable
+def _fetch(array: Any, begin: Any, end: Any) -> Any:
+    """Read nodes in the order of memory, before rows ask for them here and there.
+
+    A processor foresees what is asked for next, so that it comes many times as fast. Returns bits
+    that someone has to take, or the compiler leaves it out.
+    """
+    seen = array[begin]
+    for place in range(begin, end, LINE // array.itemsize):
+        seen |= array[place]
+    return seen
+
+
 @functools.cache
 def descent(step: Callable[..., Any]) -> Any:
-    """Compile leaf (T, rows) int32 ← (values C-contiguous, root, first steps (T,), nodes).
+    """Compile leaf (T, rows) int32 ← (keys or values C-contiguous, root, end, first (T,), nodes).
 
-    Trees with −1 first steps are left out. All that it calls are plain functions: those that are
-    compiled by themselves have a number of their process, and no later one would find this.
+    end: behind each tree's last node; first: its first steps, −1 for trees that are left out. All
+    that it calls are plain functions: those that are compiled by themselves have a number of their
+    process, and no later one would find this.
     """
     register_jitable(forceinline=True)(by_map)  # which `stays` asks
     ends = _ENDS[step]
@@ -146,13 +163,15 @@ def descent(step: Callable[..., Any]) -> Any:
 
     @numba.njit(cache=True, nogil=True)
     @named_after(step, ends)
-    def all_down(leaf, values, root, first, nodes):  # type: ignore[no-untyped-def]
+    def all_down(leaf, values, root, end, first, nodes):  # type: ignore[no-untyped-def]
         node, row = np.empty(ROWS, np.uint64), np.empty(ROWS, np.uint64)
         lists = (node, row, np.empty(ROWS, np.uint64))
         n_rows, width = values.shape
         for tree in range(root.size):
             if first[tree] < 0:
                 continue
+            if end[tree] - root[tree] <= FETCHED * n_rows:
+                node[0] = _fetch(nodes.word, 2 * np.int64(root[tree]), 2 * end[tree])
             for begin in range(0, n_rows, ROWS):
                 own = values[begin : begin + ROWS].reshape(-1)
                 out = leaf[tree, begin : begin + ROWS]
