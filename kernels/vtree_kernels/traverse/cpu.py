@@ -42,8 +42,10 @@ class Forest(NamedTuple):
     packed: Packed | None  # None where few rows walk
     stays: bool  # whether missing values stay at some nodes
     end: NDArray[np.int64]  # (T,) behind each tree's last node
-    first: NDArray[np.int64]  # (T,) steps that most rows take
+    first: NDArray[np.int64]  # (T,) steps that most rows take, −1 of symmetric trees
     levels: NDArray[np.int64]  # (T,) of symmetric trees, −1 of others
+    symmetric: bool  # whether some trees are
+    others: bool  # whether some are not
     by_key: bool  # whether a block's values become keys before they go down
     block: int  # rows
 
@@ -119,12 +121,16 @@ def prepared(values: NDArray[Any], root: NDArray[np.int32], *plain: NDArray[Any]
     rows = max(LEAST, min(MOST, size // max(1, root.size) // _NODES_A_ROW))
     share = -(-n_rows // (2 * _threads.allowed()))
     block = max(LEAST, min(rows, share))
-    by_key = packed is not None and bool((levels < 0).any())
+    is_symmetric = levels > 0
+    some, others = bool(is_symmetric.any()), not is_symmetric.all()
     # Keys of all columns are not worth it in a wide table for few steps.
+    by_key = packed is not None and others
     by_key = by_key and values.shape[1] <= _COLUMNS_A_STEP * int(first.sum())
     if by_key:
         block = min(block, max(_FEWEST, _KEY_BYTES // (8 * max(1, values.shape[1]))))
-    return Forest(root, plain, packed, stays, _ends(root, size), first, levels, by_key, block)
+    first = np.where(is_symmetric, -1, first)
+    end = _ends(root, size)
+    return Forest(root, plain, packed, stays, end, first, levels, some, others, by_key, block)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -165,7 +171,7 @@ def descend(values: NDArray[Any], forest: Forest) -> Iterator[tuple[slice, NDArr
     n_rows, n_trees = values.shape[0], forest.root.size
     feature, _, threshold, _, missing_child, _, _ = forest.plain
     step, nodes, rows = None, None, None
-    if forest.packed is not None and (forest.levels < 0).any():
+    if forest.packed is not None and forest.others:
         step, nodes, rows = _as_asked(values, forest, forest.packed)
     each = max(1, _LEAVES // max(1, n_rows))
     for begin in range(0, n_trees, each):
@@ -176,10 +182,9 @@ def descend(values: NDArray[Any], forest: Forest) -> Iterator[tuple[slice, NDArr
             _walk(leaf, values, root, forest.plain)
             yield trees, leaf
             continue
-        if (levels > 0).any():
+        if forest.symmetric:
             _ask_levels(leaf, values, root, levels, feature, threshold, missing_child)
-        if (levels < 0).any():
-            first = np.where(levels > 0, -1, first)
+        if forest.others:
             descent(step)(leaf, rows, root, forest.end[trees], first, nodes)
         yield trees, leaf
 

@@ -100,11 +100,10 @@ def pack(
 
 @numba.njit(cache=True, nogil=True)
 def fill_keys(keys, values, no_value):  # type: ignore[no-untyped-def]
-    """Write the keys of values (rows, F), of packed words' type; tell whether one is missing."""
-    most = no_value ^ no_value
-    for row in range(values.shape[0]):
-        for column in range(values.shape[1]):
-            key = unsigned_key(values[row, column], no_value)
-            keys[row, column] = key
-            most = max(most, key)
+    """Write the keys of values, both C-contiguous (rows, F); tell whether a value is missing."""
+    most, out, own = no_value ^ no_value, keys.reshape(-1), values.reshape(-1)
+    for i in range(own.size):
+        key = unsigned_key(own[i], no_value)
+        out[i] = key
+        most = max(most, key)
     return most == no_value

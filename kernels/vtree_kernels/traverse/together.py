@@ -43,12 +43,15 @@ def by_number(nodes: Any, keys: Any, row: Any, node: Any) -> Any:
 
 
 def by_missing(nodes: Any, values: Any, row: Any, node: Any) -> Any:
-    """Return the same of rows of keys or values, some missing, which go left or right."""
+    """Return the same of rows of keys or values, some missing, which go left or right.
+
+    Where they go left, one is added to key and cut: all ones become zero, which is below any cut.
+    """
     cut, link = nodes.word[_TWO * node], np.uint64(nodes.word[_TWO * node + _ONE])
     key = unsigned_key(values[row + (link & ((_ONE << nodes.column_bits) - _ONE))], cut)
-    left = np.uint64(key == nodes.no_value) & link >> nodes.column_bits
-    right = np.uint64(key > cut) & (left ^ _ONE)
-    return node + (link >> (nodes.column_bits + _ONE)) + right
+    left = (link >> nodes.column_bits) & _ONE
+    right = ((np.uint64(key) + left) & np.uint64(nodes.no_value)) > np.uint64(cut) + left
+    return node + (link >> (nodes.column_bits + _ONE)) + np.uint64(right)
 
 
 def by_map(nodes: Any, values: Any, row: Any, node: Any) -> Any:
