@@ -3,24 +3,27 @@
 import numpy as np
 import pytest
 
+from tests.bits import assert_same_bits
 from vtree_kernels._threads import threads
 from vtree_kernels.spread import spread
 from vtree_kernels.spread.cpu import CHUNK
 
 
-@pytest.mark.parametrize("n_rows", [50, 1, 2 * CHUNK + 500])
+@pytest.mark.parametrize("n_rows", [50, 1, 2 * CHUNK + 500, 5 * CHUNK])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_each_row_takes_the_value_of_its_leaf(n_rows: int, count: int) -> None:
+@pytest.mark.parametrize("n_leaves", [7, 300])
+def test_each_row_takes_the_value_of_its_leaf(n_rows: int, count: int, n_leaves: int) -> None:
     draw = np.random.default_rng(n_rows)
     rows = draw.permutation(n_rows).astype(np.int32)
-    borders = np.sort(draw.integers(0, rows.size + 1, 8))
+    borders = np.sort(draw.integers(0, rows.size + 1, n_leaves + 1))
     start, stop = borders[:-1], borders[1:]  # some rows belong to no leaf, some leaves to no row
-    value, before = draw.normal(size=7), draw.normal(size=n_rows)
+    value, before = draw.normal(size=n_leaves), draw.normal(size=n_rows)
+    before[::5] = -0.0
     found, expected = before.copy(), before.copy()
     with threads(count):
         spread(found, rows, start, stop, value)
     spread.reference(expected, rows, start, stop, value)
-    assert (found == expected).all()
+    assert_same_bits(found, expected)
     flat = before.copy()
     flat[rows[start[0] : stop[-1]]] += np.repeat(value, stop - start)
-    assert (found == flat).all()
+    assert_same_bits(found, flat)

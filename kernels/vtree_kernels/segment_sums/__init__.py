@@ -7,7 +7,8 @@ start, stop (L,) int64 NumPy. Returns sums (L, P) int64:
 
     sums[l, p] = Σ values[row, p] over the rows of segment l
 
-exact in any order; the caller sees to it that they cannot overflow.
+exact in any order. No two segments hold the same row; the caller sees to it that sums cannot
+overflow.
 """
 
 from vtree_kernels._dispatch import Kernel

@@ -1,4 +1,4 @@
-"""`segment_sums` in Numba: segments cut into chunks of rows, a task each."""
+"""`segment_sums` in Numba: chunks of segments, or of a large table's rows in turn, a task each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._segments import in_turn_pays, segment_of_rows
 from vtree_kernels.histogram.cpu import batches, chunks
 
 CHUNK = 32_768  # rows of a task
@@ -29,6 +30,15 @@ def _add(part, values, rows, tasks, first, last):  # type: ignore[no-untyped-def
                 part[t, p + more] = other
 
 
+@numba.njit(cache=True, nogil=True)
+def _add_in_turn(part, values, number):  # type: ignore[no-untyped-def]
+    flat, width, sums = values.reshape(-1), np.uint64(values.shape[1]), part.reshape(-1)
+    for row in range(np.uint64(number.size)):
+        own = np.uint64(number[row]) * width
+        for p in range(width):
+            sums[own + p] += flat[row * width + p]
+
+
 def segment_sums(
     values: NDArray[Any],
     rows: NDArray[np.int32],
@@ -36,6 +46,19 @@ def segment_sums(
     stop: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return sums (L, P); see the package for the contract."""
+    n_rows, width = values.shape
+    if in_turn_pays(n_rows, start, stop):
+        number = segment_of_rows(rows, start, stop, n_rows)
+        size = max(CHUNK, 64 * start.size)  # so many rows that sums of tasks cost little beside
+        parts = np.zeros((-(-n_rows // size), start.size + 1, width), np.int64)
+
+        def add_in_turn(index: int) -> None:
+            own = slice(index * size, (index + 1) * size)
+            _add_in_turn(parts[index], values[own], number[own])
+
+        _threads.run(add_in_turn, len(parts), work=8 * n_rows)
+        whole: NDArray[np.int64] = parts.sum(axis=0)[:-1]
+        return whole
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 4)
     part = np.empty((len(tasks), values.shape[1]), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""`spread` in Numba: leaves cut into chunks of rows, a task each."""
+"""`spread` in Numba: chunks of leaves, or of a large table's rows in turn, a task each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._segments import in_turn_pays, segment_of_rows
 from vtree_kernels.histogram.cpu import batches, chunks
 
 CHUNK = 32_768  # rows of a task
@@ -20,6 +21,12 @@ def _add(sums, rows, tasks, first, last, value):  # type: ignore[no-untyped-def]
             sums[np.uint64(rows[position])] += own
 
 
+@numba.njit(cache=True, nogil=True)
+def _add_in_turn(sums, number, value):  # type: ignore[no-untyped-def]
+    for row in range(sums.size):
+        sums[row] += value[np.uint64(number[row])]
+
+
 def spread(
     sums: NDArray[np.float64],
     rows: NDArray[np.int32],
@@ -28,6 +35,15 @@ def spread(
     value: NDArray[np.float64],
 ) -> None:
     """Change sums (N,); see the package for the contract."""
+    if in_turn_pays(sums.size, start, stop):
+        number = segment_of_rows(rows, start, stop, sums.size)
+        own = np.append(value, -0.0)  # changes no number, not even another −0
+
+        def block(part: slice) -> None:
+            _add_in_turn(sums[part], number[part], own)
+
+        _threads.run_blocks(block, sums.size, each=4)
+        return
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 4)
 

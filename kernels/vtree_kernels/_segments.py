@@ -1,0 +1,55 @@
+"""Which segment each row of a table lies in, for loops that pass over rows in turn.
+
+    segments of row numbers      7 2 9 4 | 0 8 3 | 1 5 6
+    number of each row           1 2 0 1 0 2 2 0 1 0
+
+Rows of a segment lie all over the table: one segment after another, a line of memory that holds
+eight rows is fetched for up to eight of them. The numbers of a million rows, a byte or two each,
+stay in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree_kernels import _threads
+from vtree_kernels.histogram.cpu import batches, chunks
+
+CHUNK = 32_768  # rows of a task
+MOST = 65_535  # segments, and one more number for rows of none
+_FEW = 1 << 17  # rows of a table that stays in the cache itself
+
+
+def in_turn_pays(n_rows: int, start: NDArray[np.int64], stop: NDArray[np.int64]) -> bool:
+    """Tell whether most rows of a large table lie in some segments."""
+    return n_rows >= _FEW and start.size < MOST and 2 * int((stop - start).sum()) >= n_rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _write(numbers, rows, tasks, first, last):  # type: ignore[no-untyped-def]
+    for t in range(first, last):
+        own = numbers.dtype.type(tasks[t, 0])
+        for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
+            numbers[np.uint64(rows[position])] = own
+
+
+def segment_of_rows(
+    rows: NDArray[np.int32], start: NDArray[np.int64], stop: NDArray[np.int64], n_rows: int
+) -> NDArray[Any]:
+    """Return the segment of each row of a table (n_rows,), L for rows of none."""
+    dtype = np.uint8 if start.size < 256 else np.uint16
+    numbers = np.empty(n_rows, dtype)
+    if int((stop - start).sum()) < n_rows:
+        numbers.fill(start.size)
+    tasks = chunks(start, stop, CHUNK)
+    borders = batches(tasks, CHUNK)
+
+    def write(index: int) -> None:
+        _write(numbers, rows, tasks, borders[index], borders[index + 1])
+
+    _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
+    return numbers
