@@ -25,6 +25,10 @@ Integers = NDArray[np.int64]
 
 DEFAULT_BUDGET = 256 * 2**20  # bytes
 
+# Tables of so few rows have no statistics packed for all histograms to come: a tree may need none,
+# and each that is built packs its own.
+FEW_ROWS = 1 << 13
+
 
 class Rows(NamedTuple):
     """The rows' statistics where the codes are, for the kernels."""
@@ -53,7 +57,7 @@ def rows_of(targets: Targets, example: Array) -> Rows:
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,
-        compacted(sums, weight, targets.layout.implied == 0),
+        compacted(sums, weight, targets.layout.implied == 0) if sums.shape[0] > FEW_ROWS else None,
     )
 
 

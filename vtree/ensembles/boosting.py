@@ -266,7 +266,8 @@ def _steps(
     if system.categories is not None:
         own = derived.shrunk(system.categories.shrink)
         careful = below_sorted_levels(grown, nodes, bins, system.categories.one_against_rest)
-        step = np.where(careful, newton.steps(total, None, None, None, own), step)
+        if careful.any():
+            step = np.where(careful, newton.steps(total, None, None, None, own), step)
     return step
 
 

@@ -26,9 +26,23 @@ def _count(counts, child, tasks, first, last):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def _write_two(out, left, right, rows, child, begin, end):  # type: ignore[no-untyped-def]
+    """Write the rows of a task of two children; both places stay in registers."""
+    left, right = np.uint64(left), np.uint64(right)
+    for position in range(np.uint64(begin), np.uint64(end)):
+        to = np.uint64(child[position])
+        out[right if to else left] = rows[position]
+        right += to
+        left += np.uint64(1) - to
+
+
+@numba.njit(cache=True, nogil=True)
 def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-untyped-def]
     own = np.empty(cursor.shape[1], np.int64)
     for t in range(first, last):
+        if own.size == 2:
+            _write_two(out, cursor[t, 0], cursor[t, 1], rows, child, tasks[t, 1], tasks[t, 2])
+            continue
         for each in range(own.size):
             own[each] = cursor[t, each]
         begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
@@ -112,10 +126,12 @@ def written(
     cursor = np.empty_like(counts)
     _place(cursor, counts, tasks, start)
     out = np.empty_like(rows)
-    _keep(out, rows, start, stop)
 
     def write(index: int) -> None:
-        _write(out, cursor, rows, child, tasks, borders[index], borders[index + 1])
+        if index == 0:
+            _keep(out, rows, start, stop)
+            return
+        _write(out, cursor, rows, child, tasks, borders[index - 1], borders[index])
 
-    _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
+    _threads.run(write, len(borders), work=4 * int((stop - start).sum()))
     return out

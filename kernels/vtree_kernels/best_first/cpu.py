@@ -1,0 +1,91 @@
+"""`best_first` in Numba: a binary heap of nodes, by gain and by when they came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@numba.njit(cache=True, nogil=True)
+def _before(gain, arrival, node, other):  # type: ignore[no-untyped-def]
+    if gain[node] != gain[other]:
+        return gain[node] > gain[other]
+    return arrival[node] < arrival[other]
+
+
+@numba.njit(cache=True, nogil=True)
+def _push(line, size, gain, arrival, node):  # type: ignore[no-untyped-def]
+    """Put a node into the heap, which has `size` others."""
+    at = size
+    while at > 0:
+        above = (at - 1) // 2
+        if not _before(gain, arrival, node, line[above]):
+            break
+        line[at] = line[above]
+        at = above
+    line[at] = node
+
+
+@numba.njit(cache=True, nogil=True)
+def _pop(line, size, gain, arrival):  # type: ignore[no-untyped-def]
+    """Take the first of `size` nodes out of the heap."""
+    first, node, at = line[0], line[size - 1], 0
+    while 2 * at + 1 < size - 1:
+        below = 2 * at + 1
+        if below + 1 < size - 1 and _before(gain, arrival, line[below + 1], line[below]):
+            below += 1
+        if not _before(gain, arrival, line[below], node):
+            break
+        line[at] = line[below]
+        at = below
+    line[at] = node
+    return first
+
+
+@numba.njit(cache=True, nogil=True)
+def _select(gain, feature, first_child, n_children, root, most, split, wanted):  # type: ignore[no-untyped-def]
+    """Write the nodes; return how many there are of both."""
+    arrival, line = np.zeros(gain.size, np.int64), np.empty(gain.size, np.int64)
+    n_split, n_wanted = 0, 0
+    for tree in range(root.size):
+        size, arrivals, turns = 0, 1, 0
+        if feature[root[tree]] >= 0:
+            line[0], size = root[tree], 1
+        while size > 0 and turns < most:
+            node = _pop(line, size, gain, arrival)
+            size, turns = size - 1, turns + 1
+            if first_child[node] < 0:
+                wanted[n_wanted] = node
+                n_wanted += 1
+                continue
+            split[n_split] = node
+            n_split += 1
+            for child in range(first_child[node], first_child[node] + n_children[node]):
+                arrival[child] = arrivals
+                arrivals += 1
+                if feature[child] >= 0:
+                    _push(line, size, gain, arrival, child)
+                    size += 1
+    return n_split, n_wanted
+
+
+def best_first(
+    gain: NDArray[np.float64],
+    feature: NDArray[Any],
+    first_child: NDArray[Any],
+    n_children: NDArray[Any],
+    root: NDArray[Any],
+    most: int,
+) -> tuple[Integers, Integers]:
+    """Return (split, wanted); see the package for the contract."""
+    split, wanted = np.empty(gain.size, np.int64), np.empty(gain.size, np.int64)
+    # Compiled once, whatever growth has them in.
+    nodes: Any = (each.astype(np.int64) for each in (feature, first_child, n_children, root))
+    given: Any = (gain, *nodes, most, split, wanted)
+    n_split, n_wanted = _select(*given)
+    return split[:n_split], wanted[:n_wanted]
