@@ -3,9 +3,9 @@
     python bench/bench_predict.py                    1,000,000 × 28, one tree of depth 10
     python bench/bench_predict.py --trees 100 --depth 8
 
-Each learner fits on 200,000 rows in a process of its own, then predicts the classes of other rows.
-Boosted trees are those of `bench_boost.py`, none deeper than asked for: vtree's Newton and
-leaf-wise trees, XGBoost's and LightGBM's.
+Each learner fits in a process of its own, one tree on 200,000 rows, boosted ones on 30,000, and
+predicts the classes of other rows. Boosted trees are those of `bench_boost.py`, none deeper than
+asked for: vtree's Newton and leaf-wise trees, XGBoost's and LightGBM's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from measure import (
 
 LEARNERS = ("vtree", "sklearn", "lightgbm")  # of one tree
 BOOSTED = ("vtree", "vtree_leafwise", "xgboost", "lightgbm")
-TRAIN_ROWS = 200_000
+TRAIN_ROWS, TRAIN_ROWS_BOOSTED = 200_000, 30_000
 RUNS = 5  # predictions in each process, of which the median counts
 
 
@@ -84,7 +84,8 @@ def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
     modules = MODULES if options.trees == 1 else bench_boost.MODULES
     usual = LEARNERS if options.trees == 1 else BOOSTED
     learners = options.learners or installed({name: modules[name] for name in usual})
-    train = make(min(TRAIN_ROWS, options.rows), options.features, 0)
+    train_rows = TRAIN_ROWS if options.trees == 1 else TRAIN_ROWS_BOOSTED
+    train = make(min(train_rows, options.rows), options.features, 0)
     data = train, make(options.rows, options.features, 1)
     return in_turns(__file__, learners, options, ("trees", "depth"), data)
 
