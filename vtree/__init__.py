@@ -40,6 +40,7 @@ _HOME = {
     "backends": "vtree.machine",
     "digest": "vtree.estimators.persistence",
     "draw_tree": "vtree.explain.picture",
+    "export_graphviz": "vtree.explain.graphviz",
     "export_text": "vtree.explain.text",
     "kernels": "vtree_kernels",
     "load": "vtree.estimators.persistence",

@@ -47,18 +47,12 @@ def export_text(
     check_is_fitted(model)
     if hasattr(model, "rule_list_"):
         return str(model.to_text(decimals=decimals))
-    tree: Tree = model.grown_
-    n_trees = tree.root.size
-    if not 0 <= number < n_trees:
-        raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
+    n_trees = model.grown_.root.size
+    model, tree, root = chosen_tree(model, number)
     lines = [f"tree {number} of {n_trees}:"] if n_trees > 1 else []
-    if (member := with_own_bins(model, number)) is not None:
-        model, tree, number = member, member.grown_, 0
     depths = depth(tree)
     p_values = getattr(model, "p_values_", None)
-    waiting = [
-        (int(tree.root[number]), "")
-    ]  # (node, the condition on its branch), the next one last
+    waiting = [(root, "")]  # (node, the condition on its branch), the next one last
     while waiting:
         node, condition = waiting.pop()
         level = int(depths[node])
@@ -66,7 +60,7 @@ def export_text(
         cut = max_depth is not None and level >= max_depth
         if tree.first_child[node] < 0 or cut:
             more = "" if tree.first_child[node] < 0 else ", further splits not shown"
-            lines.append(f"{indent}{condition}{_answer(model, tree, node, decimals)}{more}")
+            lines.append(f"{indent}{condition}{answer(model, tree, node, decimals)}{more}")
             continue
         if condition:
             lines.append(f"{indent}{condition.removesuffix(' ')}")
@@ -75,12 +69,25 @@ def export_text(
             p = p_values[node, tree.feature[node]]
             lines.append(f"{inner}{_name(model, tree, node)}: adjusted p = {p:.3g}")
         first = int(tree.first_child[node])
-        branches = _conditions(model, tree, node, decimals)
+        branches = conditions(model, tree, node, decimals)
         waiting.extend((first + child, text + ": ") for child, text in reversed(branches))
     return "\n".join(lines)
 
 
-def _conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[int, str]]:
+def chosen_tree(model: Any, number: int) -> tuple[Any, Tree, int]:
+    """Return (the model a tree belongs to, its trees, the root) of tree `number` of a model.
+
+    A member with bins of its own tells its thresholds itself.
+    """
+    n_trees = model.grown_.root.size
+    if not 0 <= number < n_trees:
+        raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
+    if (member := with_own_bins(model, number)) is not None:
+        model, number = member, 0
+    return model, model.grown_, int(model.grown_.root[number])
+
+
+def conditions(model: Any, tree: Tree, node: int, decimals: int) -> list[tuple[int, str]]:
     """Return (child, condition) of each branch of a node."""
     feature = int(tree.feature[node])
     name = _name(model, tree, node)
@@ -126,7 +133,7 @@ def _name(model: Any, tree: Tree, node: int) -> str:
     return feature_name(model, int(tree.feature[node]))
 
 
-def _answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
+def answer(model: Any, tree: Tree, node: int, decimals: int) -> str:
     """Return what a node predicts, and on how many rows that rests."""
     n_rows = int(tree.n_rows[node])
     classes = getattr(model, "classes_", None)
