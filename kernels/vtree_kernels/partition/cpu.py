@@ -45,25 +45,10 @@ def _write(out, cursor, rows, child, tasks, first, last):  # type: ignore[no-unt
             continue
         for each in range(own.size):
             own[each] = cursor[t, each]
-        begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
-        if own.size == 2:
-            _write_pair(out, own, rows, child, begin, end)
-            continue
-        for position in range(begin, end):
+        for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
             to = child[position]
             out[own[to]] = rows[position]
             own[to] += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _write_pair(out, own, rows, child, begin, end):  # type: ignore[no-untyped-def]
-    """Do it for two children, whose places stay in registers: 0.5 ns a row instead of 1.0."""
-    left, right = np.uint64(own[0]), np.uint64(own[1])
-    for position in range(begin, end):
-        to = np.uint64(child[position])
-        out[right if to else left] = rows[position]
-        right += to
-        left += np.uint64(1) - to
 
 
 @numba.njit(cache=True, nogil=True)
