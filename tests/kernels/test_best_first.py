@@ -25,7 +25,7 @@ def _trees(n_roots: int, n_splits: int, seed: int) -> tuple[Any, Any, Any, Any, 
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("most", [0, 1, 5, 1000])
+@pytest.mark.parametrize("most", [0, 1, 5, 1000, 2**63 - 1, 10**20])
 def test_twins_agree(seed: int, most: int) -> None:
     nodes = _trees(1 + seed % 3, 40, seed)
     found = best_first.twin("cpu")(*nodes, most)

@@ -86,6 +86,6 @@ def best_first(
     split, wanted = np.empty(gain.size, np.int64), np.empty(gain.size, np.int64)
     # Compiled once, whatever growth has them in.
     nodes: Any = (each.astype(np.int64) for each in (feature, first_child, n_children, root))
-    given: Any = (gain, *nodes, most, split, wanted)
+    given: Any = (gain, *nodes, min(most, gain.size), split, wanted)
     n_split, n_wanted = _select(*given)
     return split[:n_split], wanted[:n_wanted]

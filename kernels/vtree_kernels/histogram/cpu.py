@@ -297,6 +297,7 @@ def compacted(
 def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool) -> Compact:
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
     weighted, n_rows = int(weight is not None), sums.shape[0]
+    sums = np.ascontiguousarray(sums)
     reaches = [np.zeros(weighted + sums.shape[1], dtype=np.int64)]
 
     def look(rows: slice) -> None:
