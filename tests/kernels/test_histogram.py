@@ -185,12 +185,12 @@ def test_more_rows_of_a_class_than_sixteen_bits_count() -> None:
 
 @pytest.mark.parametrize("n_sums", [1, 2])
 def test_layouts_of_weights_and_sums_do_not_matter(n_sums: int) -> None:
-    arguments: Any = Case(n_rows=5000, sums=n_sums, weighted=True, sizes=(4000, 9)).arguments()
+    arguments = Case(n_rows=5000, sums=n_sums, weighted=True, sizes=(4000, 9)).arguments()
     *first, weight, sums, n_codes, n_statistics = arguments
     apart = np.repeat(weight, 2)[::2], np.repeat(sums, 2, axis=1)[:, ::2]
     assert not (apart[0].flags.c_contiguous or apart[1].flags.c_contiguous)
-    found = histogram.twin("cpu")(*first, *apart, n_codes, n_statistics)
-    assert_same_bits(found, histogram.reference(*arguments))
+    given: Any = (*first, *apart, n_codes, n_statistics)
+    assert_same_bits(histogram.twin("cpu")(*given), histogram.reference(*arguments))
 
 
 def test_layouts_of_codes_and_labels_do_not_matter() -> None:
