@@ -9,6 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+LINE = 64  # bytes that come to the cache together
 AHEAD = 16  # rows; measured: 8 is late, 32 gains nothing more
 
 

@@ -19,8 +19,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
+from vtree_kernels._prefetch import LINE
+
 FAN = 16
-LINE = 64  # bytes
 
 
 def _count_below(typing_context: Any, numbers: Any, at: Any, value: Any) -> Any:

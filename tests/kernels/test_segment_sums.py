@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from vtree_kernels._segments import CHUNK
 from vtree_kernels._threads import threads
 from vtree_kernels.segment_sums import segment_sums
-from vtree_kernels.segment_sums.cpu import CHUNK
 
 
 @pytest.mark.parametrize("n_rows", [50, 1, 2 * CHUNK + 500, 5 * CHUNK])

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vtree_kernels._sixteens import LINE, number_below, trees_of
+from vtree_kernels._prefetch import LINE
+from vtree_kernels._sixteens import number_below, trees_of
 
 
 @numba.njit

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from vtree_kernels._segments import CHUNK
 from vtree_kernels._threads import threads
 from vtree_kernels.spread import spread
-from vtree_kernels.spread.cpu import CHUNK
 
 
 @pytest.mark.parametrize("n_rows", [50, 1, 2 * CHUNK + 500, 5 * CHUNK])

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._segments import in_turn_pays, segment_of_rows
+from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
 from vtree_kernels.histogram.cpu import batches, chunks
-
-CHUNK = 32_768  # rows of a task
 
 
 @numba.njit(cache=True, nogil=True)

@@ -24,11 +24,11 @@ from numba.extending import register_jitable
 
 from vtree_kernels._keys import number_of_key, unsigned_key
 from vtree_kernels._naming import named_after
+from vtree_kernels._prefetch import LINE
 
 TOGETHER = 8  # rows that go down a tree together
 ROWS = 512  # of which a list is made
 STEPS = 4  # before the list is looked through again
-LINE = 64  # bytes that come to the cache together
 FETCHED = 256  # nodes a row, at most, of trees that are fetched whole before rows go down them
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
