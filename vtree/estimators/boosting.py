@@ -225,7 +225,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         bins = self._binned(X, kept, values, schema, whole)
         loss = self._loss()
         own = self._own_terms()
-        terms = self._terms(loss, whole) if own is None else functools.partial(own_terms, own)
+        terms = self._terms(loss, whole) if own is None else functools.partial(own_terms, own, X)
         weights = Weights.of(whole, unit, target.shape[0])
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()

@@ -124,7 +124,8 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     objective : str or function
         "squared_error", "absolute_error", "huber" (`alpha` is where it goes straight), "quantile"
         (`alpha` is its level), "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or
-        objective(y, raw) -> (gradient, hessian), each of the shape of raw.
+        objective(y, raw) -> (gradient, hessian), each of the shape of raw, as float64 arrays of the
+        library that X is an array of, else of NumPy's.
     data_sample_strategy : "bagging" or "goss"
         "goss": after 1 / `learning_rate` rounds, the `top_rate` of the rows with the largest
         derivatives are kept, and of the others `other_rate` are drawn and count for all of them.

@@ -142,7 +142,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     objective : str or function
         "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
-        (gradient, hessian), each of the shape of raw.
+        (gradient, hessian), each of the shape of raw, as float64 arrays of the library that X is an
+        array of, else of NumPy's.
     reg_lambda, reg_alpha : float
         Penalties of leaves by their squares and by their sizes.
     gamma : float

@@ -43,7 +43,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     objective : str or function
         "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
-        (gradient, hessian), each of the shape of raw.
+        (gradient, hessian), each of the shape of raw, as float64 arrays of the library that X is an
+        array of, else of NumPy's.
     boosting_type : "Plain" or "Ordered"
         "Ordered": what shapes a tree are, for each row, derivatives at a model of the rows before
         it in a random order, and steps that such models would take. It takes several times as long,

@@ -15,20 +15,27 @@ from vtree.losses.exact import Terms
 Floats = NDArray[np.float64]
 
 
-def own_terms(function: Callable[..., Any], raw: Floats, y: Floats) -> Terms:
-    """Return what a user's objective(y, raw) says, checked; losses are unknown, NaN."""
+def own_terms(function: Callable[..., Any], X: Any, raw: Floats, y: Floats) -> Terms:
+    """Return what a user's objective(y, raw) says, checked; losses are unknown, NaN.
+
+    X: the table as it came. If it is an array, the function gets y and raw in its namespace and on
+    its device, else as NumPy's. It may answer in either.
+    """
+    example = X if arrays.is_array(X) else raw
     single = raw.shape[1] == 1
-    found = function(y, raw[:, 0] if single else raw)
+    given = (arrays.like(each, example) for each in (y, raw[:, 0] if single else raw))
+    with arrays.at_home(example):
+        found = function(*given)
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise InputTypeError("objective must return a pair (gradient, hessian)")
     columns = []
     for name, part in zip(("gradient", "hessian"), found, strict=True):
         with own_errors("objective", f"Its {name} must be an array of numbers."):
             own = np.asarray(arrays.to_numpy(part), dtype=np.float64)
-        own = own[:, None] if own.ndim == 1 else own
+        shape, own = own.shape, own[:, None] if own.ndim == 1 else own
         if own.shape != raw.shape:
             raise InputError(
-                f"objective returned a {name} of shape {np.shape(part)}; it must have the shape of "
+                f"objective returned a {name} of shape {shape}; it must have the shape of "
                 f"the raw predictions, {raw[:, 0].shape if single else raw.shape}"
             )
         if not np.isfinite(own).all():
