@@ -14,6 +14,8 @@ from vtree import (
     LeafwiseBoostingClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
+    OrderedBoostingClassifier,
+    OrderedBoostingRegressor,
     digest,
 )
 from vtree.errors import InputError, InputTypeError, VTreeError
@@ -50,12 +52,12 @@ def test_the_last_of_several_metrics_decides() -> None:
 
 def test_a_share_is_held_out_where_there_is_no_eval_set() -> None:
     table, y = load_breast_cancer(return_X_y=True)
-    for kind in (NewtonBoostingClassifier, LeafwiseBoostingClassifier):
-        model = kind(
-            n_estimators=300, early_stopping_rounds=5, validation_fraction=0.3, random_state=1
-        ).fit(table, y)
+    systems = (NewtonBoostingClassifier, LeafwiseBoostingClassifier, OrderedBoostingClassifier)
+    for kind in systems:
+        how = {"n_estimators": 300, "early_stopping_rounds": 5, "learning_rate": 0.3}
+        model = kind(validation_fraction=0.3, random_state=1, **how).fit(table, y)
         parts = train_test_split(table, y, test_size=0.3, random_state=1, stratify=y)
-        explicit = kind(n_estimators=300, early_stopping_rounds=5, random_state=1)
+        explicit = kind(random_state=1, **how)
         explicit.fit(parts[0], parts[2], eval_set=[(parts[1], parts[3])])
         assert digest(model) == digest(explicit) and model.n_estimators_ < 295
         weighted = model.fit(table, y, np.ones(len(y)))
@@ -64,6 +66,19 @@ def test_a_share_is_held_out_where_there_is_no_eval_set() -> None:
     few[0] = 1.0  # one row of a class cannot be in both parts
     with pytest.raises(InputError, match="validation_fraction"):
         model.fit(table, few)
+
+
+@pytest.mark.parametrize("kind", [OrderedBoostingClassifier, OrderedBoostingRegressor])
+def test_the_last_rows_are_held_out_where_rows_come_in_the_order_of_time(kind: Any) -> None:
+    X, y = reals(300)
+    if kind is OrderedBoostingClassifier:
+        y = (y > np.median(y)).astype(int)
+    how: dict[str, Any] = {"n_estimators": 50, "early_stopping_rounds": 3, "has_time": True}
+    how |= {"learning_rate": 0.3, "boosting_type": "Ordered", "random_state": 0}
+    model = kind(validation_fraction=0.2, **how).fit(X, y)
+    explicit = kind(**how).fit(X[:240], y[:240], eval_set=(X[240:], y[240:]))
+    assert digest(model) == digest(explicit) and model.n_estimators_ < 50
+    assert model.evals_result_ == explicit.evals_result_
 
 
 def test_a_share_of_any_table_is_held_out() -> None:

@@ -62,7 +62,7 @@ def test_functions_get_arrays_of_the_library_that_the_table_is_of(
         xp = array_api_strict
     classifier, regressor = system
     kind = type(xp.asarray(X))
-    seen = []
+    seen: list[Any] = []
 
     def squares(y: Any, raw: Any) -> Any:
         seen.append((type(y), type(raw), y.shape, raw.shape, raw.dtype))

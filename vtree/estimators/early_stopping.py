@@ -36,19 +36,25 @@ class EvalSet(NamedTuple):
 
 
 def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-    """Return the arguments of fit, X to `sample_weight_eval_set`, with a share as `eval_set`."""
+    """Return the arguments of fit, X to `sample_weight_eval_set`, with a share as `eval_set`.
+
+    The share is drawn, of classes from each alike; where rows come in the order of time it is the
+    last ones.
+    """
     columns = as_columns(y, numeric=not is_classifier(model))
     target = columns[:, 0] if columns.shape[1] == 1 else columns
     n_rows = target.shape[0]
     with own_errors("y"):
         check_consistent_length(target, np.empty(row_count(X)))
     weight = None if sample_weight is None else plain_weights(sample_weight, n_rows)
+    drawn = not getattr(model, "has_time", False)
     with own_errors("validation_fraction"):
         rows, held = train_test_split(
             np.arange(n_rows),
             test_size=share,
+            shuffle=drawn,
             random_state=model.random_state,
-            stratify=target if is_classifier(model) else None,
+            stratify=target if drawn and is_classifier(model) else None,
         )
     own, kept = (None, None) if weight is None else (weight[rows], [weight[held]])
     return some_rows(X, rows), target[rows], own, [(some_rows(X, held), target[held])], kept
@@ -86,7 +92,7 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
         if model._patience() is not None:
             raise InputError(
                 "early_stopping_rounds needs rows to judge by: pass eval_set=[(X, y)] to fit, or "
-                "set validation_fraction where the estimator has it"
+                "set validation_fraction"
             )
         return []
     sets = _pairs(sets)

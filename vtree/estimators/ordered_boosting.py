@@ -86,6 +86,9 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     early_stopping_rounds : int, optional
         Stop when the last table of `eval_set` got no better for so many rounds, and keep the trees
         up to the best one.
+    validation_fraction : float, optional
+        The share of X to hold out for early stopping where there is no `eval_set`; with `has_time`
+        its last rows.
     eval_metric : "rmse", "mae", function (y, prediction) -> number, or None for the loss
     importance_type : "gain", "cover", "weight", "total_gain" or "total_cover"
     warm_start : bool
@@ -157,6 +160,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "total_gain",
         warm_start: bool = False,
@@ -245,6 +249,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         class_weight: Any = None,
         scale_pos_weight: float = 1.0,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         eval_metric: Any = None,
         importance_type: str = "total_gain",
         warm_start: bool = False,

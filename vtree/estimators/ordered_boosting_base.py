@@ -47,7 +47,6 @@ _BUDGETS = 4
 _NOT_HERE = (
     *("reg_lambda", "reg_alpha", "min_child_weight", "colsample_bytree", "colsample_bynode"),
     *("monotone_constraints", "interaction_constraints", "min_samples_category"),
-    "validation_fraction",
 )
 ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     **{name: rule for name, rule in NEWTON_CONSTRAINTS.items() if name not in _NOT_HERE},
