@@ -23,6 +23,7 @@ from vtree_kernels import run_blocks, run_tasks
 from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
 from vtree_kernels.ranks import ranks
+from vtree_kernels.widened import widened
 
 MAX_CODES = 65_536  # what uint16 holds, the missing code included
 
@@ -199,9 +200,10 @@ def _cuts_of(
 
     def cut(index: int) -> None:
         feature = numeric[index]
-        own = None if part is None else part[:, feature]
         with arrays.at_home(values):
-            cuts[feature] = _numeric_bins(values[:, feature], weight, own, part_weight, max_bins)
+            own = None if part is None else widened(part[:, feature])
+            column = widened(values[:, feature])
+            cuts[feature] = _numeric_bins(column, weight, own, part_weight, max_bins)
 
     run_tasks(cut, len(numeric), work=n_levels.size * sample.size * 2)
     return cuts

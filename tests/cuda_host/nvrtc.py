@@ -11,6 +11,9 @@ from typing import Any
 # Turing, the oldest one that NVRTC 13 knows; Ampere, Hopper, Blackwell.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
 
+# What CuPy 14 adds to the options of all that it compiles.
+OF_CUPY = ("-ftz=true",)
+
 
 class CompileError(ValueError):
     """What the compiler has against a source."""
@@ -32,19 +35,27 @@ def missing() -> str | None:
 def compiled(text: str, options: tuple[str, ...], architecture: str) -> bytes:
     """Return machine code, or PTX for a virtual architecture ("compute_80").
 
-    CompileError with the compiler's log, for warnings too.
+    CompileError with the compiler's log, for warnings too, and for PTX that takes denormal floats
+    for zero.
     """
     nvrtc, program = _nvrtc(), ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"cuda.cu", 0, None, None)
     try:
-        listed = [each.encode() for each in (*options, f"--gpu-architecture={architecture}")]
+        listed = [
+            each.encode() for each in (*options, *OF_CUPY, f"--gpu-architecture={architecture}")
+        ]
         failed = nvrtc.nvrtcCompileProgram(
             program, len(listed), (ctypes.c_char_p * len(listed))(*listed)
         )
         log = _read(nvrtc, program, "ProgramLog").rstrip(b"\0").decode()
         if failed or log.strip():
             raise CompileError(log)
-        return _read(nvrtc, program, "CUBIN" if architecture.startswith("sm") else "PTX")
+        if architecture.startswith("sm"):
+            return _read(nvrtc, program, "CUBIN")
+        code = _read(nvrtc, program, "PTX")
+        if b".ftz" in code:
+            raise CompileError("floats are computed with, compared or converted: see floats.cuh")
+        return code
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 

@@ -165,7 +165,16 @@ def _columns(n_columns: int, n_edges: int, dtype: Any = np.float32, n_rows: int 
     return values, list(range(n_columns)), *_back_to_back(edges), codes_dtype
 
 
+def _denormals() -> tuple[Any, ...]:
+    least = 1.401298464324817e-45
+    most = np.finfo(np.float32).max
+    values = [np.nan, np.inf, -np.inf, -0.0, 0.0, least, -least, 2 * least, most, -most, 1.0]
+    edges = [-np.inf, -3.5e38, -least, -1e-46, 0.0, 1e-46, least, 3e-45, 1.0, most, 3.5e38]
+    return np.array(values, dtype=np.float32)[:, None], [0], *_back_to_back([edges]), np.uint8
+
+
 CUDA_CASES = CASES | {
+    "denormal floats": _denormals,
     "no edges": lambda: _columns(3, 0),
     "one column": lambda: _columns(1, 254, n_rows=9000),
     "33 columns": lambda: _columns(33, 100),

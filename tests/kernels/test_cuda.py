@@ -29,15 +29,20 @@ VARIANTS = [
 def test_sources_compile(package: str, index: int, architecture: str) -> None:
     macros = dict(importlib.import_module(f"vtree_kernels.{package}.cuda").VARIANTS[index])
     text = _cuda.source_of(package, macros.pop("prelude", ""))
-    options = tuple(f"-D{name}={value}" for name, value in macros.items())
-    code = nvrtc.compiled(text, (*_cuda.OPTIONS, *options), architecture)
-    assert code[:4] == b"\x7fELF"
+    defined = tuple(f"-D{name}={value}" for name, value in macros.items())
+    options = (*_cuda.OPTIONS, *defined)
+    assert nvrtc.compiled(text, options, architecture)[:4] == b"\x7fELF"
+    if architecture == nvrtc.ARCHITECTURES[0]:
+        assert b".version" in nvrtc.compiled(text, options, architecture.replace("sm", "compute"))
 
 
 @pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))
 def test_the_compiler_refuses_what_is_not_cuda() -> None:
     with pytest.raises(nvrtc.CompileError, match="identifier .* is undefined"):
         nvrtc.compiled('extern "C" __global__ void f() { nothing(); }', (), "sm_80")
+    with pytest.raises(nvrtc.CompileError, match="floats are"):
+        text = 'extern "C" __global__ void f(float *x) { if (x[0] < x[1]) x[2] = 1; }'
+        nvrtc.compiled(text, (), "compute_80")
 
 
 def _run(text: str, name: str, *arguments: Any, order: str | int = "forward", **how: Any) -> Any:

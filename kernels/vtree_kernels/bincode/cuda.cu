@@ -8,16 +8,20 @@
 // of a place side by side: lane 5 reads bank 5, whatever the values. The others, if k > t, are read
 // where they are.
 //
-// Macros: VALUE the type of values, CODE that of codes, EDGE float for float values, else double.
+// Macros: VALUE the type of values, CODE that of codes; EDGE what the upper levels compare: int for
+// float values, whose keys these are, else double.
+
+#include "floats.cuh"
 
 #define LANES 32
 #define BATCH 8  // rows that a lane searches for side by side
 
-// The largest EDGE not above `edge`: values of that type lie above both or neither.
-__device__ __forceinline__ EDGE at_most(double edge) {
-    const EDGE near = (EDGE)edge;
-    return (double)near > edge ? (EDGE)nextafterf((float)near, -__int_as_float(0x7f800000)) : near;
-}
+// Of a float and an edge: values lie above the largest float not above an edge, or above neither.
+__device__ __forceinline__ int compared(float x) { return key_of(x); }
+__device__ __forceinline__ double compared(double x) { return x; }
+__device__ __forceinline__ double compared(long long x) { return (double)x; }
+__device__ __forceinline__ void put_edge(int &place, double edge) { place = key_of(at_most(edge)); }
+__device__ __forceinline__ void put_edge(double &place, double edge) { place = edge; }
 
 // Encodes columns from blockIdx.y · width, each by the lanes that leave that remainder of `width`,
 // a power of two; lanes beyond the first `width` take further rows.
@@ -28,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) encode(
     const double *__restrict__ edges, int n_columns, int width, int n_shared, int n_deep,
     CODE *__restrict__ codes, long long pitch) {
     extern __shared__ EDGE upper[];
-    const EDGE infinity = (EDGE)__int_as_float(0x7f800000);
+    const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int column = blockIdx.y * width + lane % width;
     const bool busy = column < n_columns;
@@ -37,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) encode(
     const double *own = edges + own_first;
     for (int place = warp; place < (1 << n_shared) - 1; place += blockDim.x / LANES) {
         const long long edge = ((place + 1ll) << n_deep) - 1;
-        upper[place * LANES + lane] = edge < n_own ? at_most(own[edge]) : infinity;
+        put_edge(upper[place * LANES + lane], edge < n_own ? own[edge] : infinity);
     }
     __syncthreads();
     if (!busy) return;
@@ -58,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) encode(
         for (int half = 1 << n_shared >> 1; half; half >>= 1) {
 #pragma unroll
             for (int i = 0; i < BATCH; i++)
-                if (upper[(below[i] + half - 1) * LANES + lane] < (EDGE)x[i]) below[i] += half;
+                if (upper[(below[i] + half - 1) * LANES + lane] < compared(x[i])) below[i] += half;
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) below[i] <<= n_deep;
@@ -66,13 +70,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) encode(
 #pragma unroll
             for (int i = 0; i < BATCH; i++) {
                 const int edge = below[i] + half - 1;
-                if (edge < n_own && own[edge] < (double)x[i]) below[i] += half;
+                if (edge < n_own && own[edge] < widened(x[i])) below[i] += half;
             }
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             const long long row = first + i * rows_of_warp;
-            if (row < n_rows) codes[row * pitch + column] = x[i] == x[i] ? (CODE)(below[i] + 1) : 0;
+            const double own_x = widened(x[i]);
+            if (row < n_rows)
+                codes[row * pitch + column] = own_x == own_x ? (CODE)(below[i] + 1) : 0;
         }
     }
 }

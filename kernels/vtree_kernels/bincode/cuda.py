@@ -16,7 +16,7 @@ SHARED_STEPS = 8
 BLOCKS_PER_PROCESSOR = 2  # as the registers for BATCH rows allow; each loops over its share
 
 VARIANTS = (
-    {"VALUE": "float", "EDGE": "float", "CODE": "unsigned char"},
+    {"VALUE": "float", "EDGE": "int", "CODE": "unsigned char"},
     {"VALUE": "double", "EDGE": "double", "CODE": "unsigned char"},
     {"VALUE": "double", "EDGE": "double", "CODE": "unsigned short"},
     {"VALUE": "long long", "EDGE": "double", "CODE": "unsigned char"},
@@ -35,10 +35,11 @@ def bincode(
     if n_columns == 0:
         return codes
     value_type = c_type(values.dtype)
-    edge_type = "float" if value_type == "float" else "double"
+    edge_type = "int" if value_type == "float" else "double"
     kernels = _program.on(here, VALUE=value_type, EDGE=edge_type, CODE=c_type(codes.dtype))
+    edge_bytes = 4 if edge_type == "int" else 8
     steps = int(np.diff(offsets).max()).bit_length()
-    room = here.shared_bytes // (32 * np.dtype(edge_type).itemsize) + 1
+    room = here.shared_bytes // (32 * edge_bytes) + 1
     n_shared = min(steps, SHARED_STEPS, room.bit_length() - 1)
     width = 1 << min(5, (n_columns - 1).bit_length())
     rows_of_block = THREADS // width * BATCH
@@ -56,6 +57,6 @@ def bincode(
         *map(np.int32, (n_columns, width, n_shared, steps - n_shared)),
         codes,
         np.int64(here.strides(codes)[0]),
-        shared=((1 << n_shared) - 1) * 32 * np.dtype(edge_type).itemsize,
+        shared=((1 << n_shared) - 1) * 32 * edge_bytes,
     )
     return codes

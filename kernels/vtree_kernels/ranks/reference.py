@@ -6,11 +6,13 @@ from typing import Any
 
 from array_api_compat import array_namespace, device
 
+from vtree_kernels.widened import widened
+
 
 def ranks(values: Any, columns: list[int]) -> tuple[Any, list[Any]]:
     """Return (codes (G, N), distinct values); see the package for the contract."""
     xp = array_namespace(values)
-    found = [_of_column(values[:, column] + 0.0) for column in columns]
+    found = [_of_column(widened(values[:, column]) + 0.0) for column in columns]
     if not found:
         return xp.zeros((0, values.shape[0]), dtype=xp.int32, device=device(values)), []
     return xp.stack([codes for codes, _ in found]), [own for _, own in found]

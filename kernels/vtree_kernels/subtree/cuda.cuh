@@ -4,6 +4,7 @@
 // DRAWN 1 where features are drawn; COPIED 1 where a given node's columns and statistics are copied
 // to shared memory, and rows are numbered by their place there; and those of the headers.
 
+#include "floats.cuh"
 #include "mixing.cuh"
 #include "search/cuda.cuh"
 
@@ -24,7 +25,7 @@ struct Source {
     __device__ __forceinline__ ITEM operator[](int row) const {
         const unsigned char *item = base + row * pitch;
 #if RAW
-        if (bytes == 4) return *reinterpret_cast<const float *>(item);
+        if (bytes == 4) return widened(*reinterpret_cast<const float *>(item));
         return (ITEM)*reinterpret_cast<const double *>(item);
 #else
         if (bytes == 1) return *item;

@@ -4,6 +4,8 @@
 // first. They lie an odd number of values apart there, so that 32 rows asked for one feature, as
 // at a root, are read from 32 banks.
 
+#include "floats.cuh"
+
 // All that a step reads of a node, in one access. feature: ≥ 0 a number, to be compared with the
 // threshold; −1 a leaf; −2 − f a category of feature f, whose map begins where `word` says.
 struct __align__(16) Node {
@@ -48,10 +50,10 @@ extern "C" __global__ void __launch_bounds__(256) walk(
         Node node = nodes[at];
         while (node.feature != -1) {
             const int feature = node.feature < 0 ? -2 - node.feature : node.feature;
-            const VALUE x = own[feature * step];
+            const double x = widened(own[feature * step]);
             int child;
             if (x != x) child = missing_child[at];
-            else if (node.feature >= 0) child = !((double)x <= __longlong_as_double(node.word));
+            else if (node.feature >= 0) child = !(x <= __longlong_as_double(node.word));
             else child = branch_map[node.word + (long long)x + 1];
             if (child < 0) break;
             at = node.first_child + child;
