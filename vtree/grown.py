@@ -105,7 +105,8 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     grown = blank(start.size - 1, layout.n_statistics)
     rows = arrays.to_numpy(order)
     label, weight, sums = targets.label, targets.weight, targets.sums
-    if not _is_every_one(rows, len(label)):
+    all_rows = rows.size == len(label) if start.size == 2 else _is_every_one(rows, len(label))
+    if not all_rows:  # of one tree no row is named twice
         label, sums = label[rows], sums[rows]
         weight = None if weight is None else weight[rows]
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)

@@ -123,7 +123,7 @@ def grow(
     targets : the rows' statistics
     plan : what to search, when to stop, how much memory to use
     order : which nodes to split next
-    roots : row numbers of each tree, ascending; None for one tree of all rows
+    roots : row numbers of each tree, ascending, none twice; None for one tree of all rows
     keys : of the roots (T,), from which all draws in a tree follow; None for their numbers
 
     Returns

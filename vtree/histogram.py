@@ -49,7 +49,11 @@ def rows_of(targets: Targets, example: Array) -> Rows:
     if ranks is not None:
         ranks = Ranks(*(arrays.like(field, example) for field in ranks))
     reals = targets.sums.shape[1] > 0
-    sums = arrays.like(targets.sums, example)
+    sums, compact = arrays.like(targets.sums, example), targets.compact
+    if not compacted.is_native(sums):
+        compact = None
+    elif compact is None and sums.shape[0] > FEW_ROWS:
+        compact = compacted(sums, weight, targets.layout.implied == 0)
     return Rows(
         arrays.like(targets.label - np.int32(targets.layout.implied), example),
         weight,
@@ -57,7 +61,7 @@ def rows_of(targets: Targets, example: Array) -> Rows:
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,
-        compacted(sums, weight, targets.layout.implied == 0) if sums.shape[0] > FEW_ROWS else None,
+        compact,
     )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.histogram import Compact
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -35,6 +36,7 @@ class Targets(NamedTuple):
     scale: Floats  # (O,) a mean is center + scale * sum / weight
     weight_unit: float  # the weight that one unit of integer weight stands for
     ranks: Ranks | None = None  # of real targets, for criteria that judge by medians
+    compact: Compact | None = None  # weight and sums as histograms read them, where that is known
 
 
 def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:
@@ -110,6 +112,7 @@ def repeated(targets: Targets, rows: Integers | slice, times: Integers | None) -
         weight=None if targets.weight is None else targets.weight[rows],
         sums=targets.sums[rows],
         identity=targets.identity[rows],
+        compact=None,
         ranks=None
         if targets.ranks is None
         else targets.ranks._replace(rank=targets.ranks.rank[rows]),

@@ -76,19 +76,23 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
         future.result()
 
 
-def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int) -> None:
+def run_blocks(
+    task: Callable[[slice], object], n_rows: int, *, each: int, times: int = 1
+) -> None:
     """Call `task` for slices that cover all rows, whose intermediate results stay in the caches.
 
-    each: the elementary updates of a row.
+    each: the elementary updates of a row; times: as many rows in a slice, for loops in which a row
+    takes so little time, and keeps nothing, that calls of Python would show.
     """
-    if 0 < n_rows <= BLOCK:
+    size = BLOCK * times
+    if 0 < n_rows <= size:
         task(slice(0, n_rows))
         return
 
     def block(index: int) -> None:
-        task(slice(index * BLOCK, min((index + 1) * BLOCK, n_rows)))
+        task(slice(index * size, min((index + 1) * size, n_rows)))
 
-    run(block, -(-n_rows // BLOCK), work=n_rows * each)
+    run(block, -(-n_rows // size), work=n_rows * each)
 
 
 def allowed() -> int:

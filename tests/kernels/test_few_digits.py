@@ -12,7 +12,7 @@ from vtree_kernels.few_digits import Few, Scale, few_digits
 N = 2 * BLOCK + 100
 DRAW = np.random.default_rng(0)
 GRADIENT, HESSIAN = DRAW.normal(size=N), DRAW.random(N)
-SCALES = (Scale(-(2.0**28), 17, 2047.0), Scale(2.0**26, 16, 1023.0))
+SCALES = (Scale(-(2.0**28), 17, 2047.0, 48), Scale(2.0**26, 16, 1023.0, 24))
 
 
 def _found(
@@ -40,6 +40,8 @@ def test_twins_agree(weighted: bool, count: int) -> None:
     assert few.whole.dtype == (np.int64 if weighted else np.int32)
     assert (few.sums % (1 << 17) == 0).all()
     assert (few.mass % (1 << 16) == 0).all()
+    if not weighted:
+        assert (few.words == 1 + ((few.mass >> 16) << 24) + ((few.sums >> 17) << 48)).all()
 
 
 def test_all_digits_are_rounded_to_the_nearest() -> None:

@@ -85,8 +85,8 @@ class Training(NamedTuple):
     leaves: Leaves
     rebin: Callable[[Integers], Bins] | None = None  # whole weights (N,) → bins of a round
     rows: Integers | slice = slice(None)  # which ones of the user's table these are
-    # start (K,), sums (N, K), y → what derives the loss by each raw prediction, K of them, as trees
-    # are grown; None where `terms` does at once.
+    # start (K,), sums (N, K), y → what derives the loss by each raw prediction, K of them, in fewer
+    # passes over rows or as trees are grown; None where only `terms` does.
     in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
 
     def slopes(self, start: Floats, sums: Floats) -> list[Slopes]:

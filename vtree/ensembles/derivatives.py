@@ -12,6 +12,7 @@ from vtree.losses.exact import SUM_BITS
 from vtree.targets import Targets
 from vtree_kernels import run_blocks
 from vtree_kernels.few_digits import Few, Scale, few_digits
+from vtree_kernels.histogram import Compact, packing
 from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
@@ -118,6 +119,7 @@ def derivative_targets(
         center=np.zeros(1),
         scale=np.asarray([scale]),
         weight_unit=hessian_unit,
+        compact=found.compact,
     )
     curved = found.identity.shape[1] == 0
     derived = Derivatives(targets, gradient_unit, hessian_unit, curved, found.whole)
@@ -134,6 +136,7 @@ class _Numbers(NamedTuple):
     hessian_unit: float
     identity: Floats  # (R, 1), (R, 0) where slopes differ
     whole: NDArray[Any] | None = None
+    compact: Compact | None = None
 
 
 def _all_digits(slopes: Slopes, weights: Weights, reach: tuple[float, float]) -> _Numbers:
@@ -157,12 +160,17 @@ def _few_digits(
     check_finite(np.asarray(reach))
     if weights.total.bit_length() > SUM_BITS // 2:
         return None
+    # A word has a count, second derivatives, and gradients with their sign.
+    short_bits = np.asarray([0, _SHORT_BITS[1], _SHORT_BITS[0] + 1])
+    widths = packing(short_bits)[0][:, 1]
+    places = int(widths[:2].sum()), int(widths[0])
     scales, units = [], []
-    for most, bits, short, sign in zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), strict=True):
+    numbers = zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), places, strict=True)
+    for most, bits, short, sign, place in numbers:
         step = lowest_exponent(most, weights.total, bits)
         units.append(float(np.ldexp(1.0, step)))
         shift = max(0, int(np.frexp(most)[1]) - step - short)
-        scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1)))
+        scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1), place))
     few = Few.empty(slopes.n_rows, weighted=weights.whole is not None)
     sizes: list[tuple[float, float]] = []
 
@@ -173,8 +181,15 @@ def _few_digits(
         given = (scales[0], scales[1]), turn, few.of(rows)
         sizes.append(few_digits(gradient, hessian, own, *given))
 
-    run_blocks(block, slopes.n_rows, each=10)
+    if slopes.held:
+        block(slice(0, slopes.n_rows))
+    else:
+        run_blocks(block, slopes.n_rows, each=10)
     if min(np.sum(sizes, axis=0)) < _LEAST_MEAN * slopes.n_rows:
         return None
+    compact = None
+    if weights.whole is None:
+        lowest = np.asarray([scales[1].shift, scales[0].shift])
+        compact = Compact(np.empty((0, 2), np.int32), short_bits[1:], few.words, lowest)
     none = np.empty((slopes.n_rows, 0))
-    return _Numbers(few.mass, few.sums, units[0], units[1], none, few.whole)
+    return _Numbers(few.mass, few.sums, units[0], units[1], none, few.whole, compact)

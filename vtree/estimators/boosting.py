@@ -229,7 +229,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         weights = Weights.of(whole, unit, target.shape[0])
         curved = loss.curved or own is not None
         leaf_rule = self._leaf_rule(loss) if own is None else Leaves()
-        in_turn = loss.in_turn if own is None else None
+        # Only of the loss itself is it known how to derive it by one raw prediction.
+        in_turn = loss.slopes if own is None and terms == loss.derivatives else None
         how = (weights, terms, curved, leaf_rule)
         return Training(bins, values, target, *how, in_turn=in_turn, rows=kept)
 

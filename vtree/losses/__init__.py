@@ -37,7 +37,7 @@ from vtree.losses.slopes import (
     reach_of_slopes,
     weighed,
 )
-from vtree_kernels.elementwise import elementwise
+from vtree_kernels.elementwise import elementwise, with_reach
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -83,7 +83,7 @@ class Loss(NamedTuple):
     level(numbers): the quantile of residuals that is best in a leaf, None where derivatives say it.
     curved: whether the second derivative differs from row to row.
     in_turn(start, sums, y): what derives the loss by each raw prediction, start (K,) + sums (N, K),
-        where that takes less than to derive it by all at once.
+        where they are not independent of each other; for `slopes`.
     """
 
     terms: Callable[..., tuple[Any, Any, Any]] | None
@@ -128,6 +128,21 @@ class Loss(NamedTuple):
             return Terms(*classes.multinomial_derivatives(raw, y), np.empty(0))
         gradient, hessian = self._columns(raw, y, 2)
         return Terms(gradient, hessian, np.empty(0))
+
+    def slopes(self, start: Floats, sums: Floats, y: Floats) -> list[Slopes]:
+        """Return the derivatives by each raw prediction, start (K,) + sums (N, K)."""
+        if self.in_turn is not None:
+            return self.in_turn(start, sums, y)
+        assert self.terms is not None
+        result = []
+        for k in range(start.size):
+            given = (_target(y, k),), self.numbers_of(k), self.terms, 1 + self.curved
+            found, reach = with_reach(sums[:, k], *given, float(start[k]))
+            if self.curved:
+                result.append(held(*found, reach))
+            else:
+                result.append(held(*found, None, (*reach, 1.0)))
+        return result
 
     def _columns(self, raw: Floats, y: Floats, n_terms: int) -> list[Floats]:
         """Return the first of the terms, (N, K) each."""

@@ -23,22 +23,28 @@ class Slopes(NamedTuple):
 
     of: some of the rows → first and second derivatives; None where the latter are all one.
     reach: what neither is larger than, where that is known before they are worked out.
+    held: whether they have been worked out already.
     """
 
     n_rows: int
     of: Callable[[slice], Pair]
     reach: tuple[float, float] | None = None
+    held: bool = False
 
     def whole(self) -> Pair:
         """Return the derivatives of all rows."""
         return self.of(slice(0, self.n_rows))
 
 
-def held(gradient: Floats, hessian: Floats | None) -> Slopes:
+def held(
+    gradient: Floats, hessian: Floats | None, reach: tuple[float, float] | None = None
+) -> Slopes:
     """Return those of columns (R,) that are there."""
-    return Slopes(
-        gradient.size, lambda rows: (gradient[rows], None if hessian is None else hessian[rows])
-    )
+
+    def of(rows: slice) -> Pair:
+        return gradient[rows], None if hessian is None else hessian[rows]
+
+    return Slopes(gradient.size, of, reach, held=True)
 
 
 def weighed(slopes: Slopes, curvature: float, factor: Floats | None) -> Slopes:

@@ -7,6 +7,11 @@ the same for all rows. Returns a tuple of `n_results` columns (N,) float64:
 
     results[0][i], results[1][i], … = function(column[i], *(o[i] for o in others), *numbers)
 
+    results, reach = with_reach(column, others, numbers, function, n_results, before)
+
+is the same of before + column[i], a number each, and says what no |result| is larger than: a float
+for each column of results, NaN where there is one.
+
 `function` is written once: + − × ÷, comparisons inside `choose`, and `vtree_kernels.elementary`; it
 is called with whole columns and, compiled, with numbers. It returns a tuple. The twin in Numba
 compiles it once per function, so its values must come in as `numbers` and not from its closure.
@@ -17,4 +22,6 @@ from vtree_kernels.elementwise import reference
 
 elementwise = Kernel(reference.elementwise, cpu="vtree_kernels.elementwise.cpu")
 
-__all__ = ["elementwise"]
+with_reach = Kernel(reference.with_reach, cpu="vtree_kernels.elementwise.cpu")
+
+__all__ = ["elementwise", "with_reach"]

@@ -16,6 +16,11 @@ from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 
 
+Floats = NDArray[np.float64]
+
+_NOTHING = -0.0  # what changes no number that it is added to, not even another −0
+
+
 @functools.cache
 def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: int) -> Any:
     """Compile the loop around one function; its code is part of the loop's name."""
@@ -25,16 +30,17 @@ def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: 
     # that all columns come one by one, and results are named one by one.
     @numba.njit(cache=True, nogil=True, error_model="numpy")
     @named_after(function, n_others, n_results)
-    def over_rows(column, others, numbers, out):  # type: ignore[no-untyped-def]
+    def over_rows(column, others, numbers, out, before):  # type: ignore[no-untyped-def]
         for i in range(column.size):
+            own = before + column[i]
             if n_others == 0:
-                found = function(column[i], *numbers)
+                found = function(own, *numbers)
             elif n_others == 1:
-                found = function(column[i], others[0][i], *numbers)
+                found = function(own, others[0][i], *numbers)
             elif n_others == 2:
-                found = function(column[i], others[0][i], others[1][i], *numbers)
+                found = function(own, others[0][i], others[1][i], *numbers)
             else:
-                found = function(column[i], others[0][i], others[1][i], others[2][i], *numbers)
+                found = function(own, others[0][i], others[1][i], others[2][i], *numbers)
             out[0][i] = found[0]
             if n_results > 1:
                 out[1][i] = found[1]
@@ -44,21 +50,70 @@ def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: 
     return over_rows
 
 
+_SIZE = (1 << 63) - 1  # all bits but the sign
+
+
+@register_jitable
+def reach_of(values: Any, before: Any) -> Any:
+    """Return the bits of the largest |value|, or `before`. Those of NaN are above all others'."""
+    most = before
+    for each in values.view(np.int64):
+        most = max(most, each & _SIZE)
+    return most
+
+
+@numba.njit(cache=True, nogil=True)
+def _write_reach(reach, column, values):  # type: ignore[no-untyped-def]
+    reach[column] = reach_of(values, np.int64(0))
+
+
 def elementwise(
-    column: NDArray[np.float64],
-    others: tuple[NDArray[np.float64], ...],
+    column: Floats,
+    others: tuple[Floats, ...],
     numbers: tuple[float, ...],
     function: Callable[..., tuple[Any, ...]],
     n_results: int,
-) -> tuple[NDArray[np.float64], ...]:
+) -> tuple[Floats, ...]:
     """Return the results of `function`; see the package for the contract."""
+    return _over_blocks(column, others, numbers, function, n_results, _NOTHING, None)
+
+
+def with_reach(
+    column: Floats,
+    others: tuple[Floats, ...],
+    numbers: tuple[float, ...],
+    function: Callable[..., tuple[Any, ...]],
+    n_results: int,
+    before: float,
+) -> tuple[tuple[Floats, ...], tuple[float, ...]]:
+    """Return the results of `function` and their reach; see the package for the contract."""
+    reaches = [np.zeros(n_results, dtype=np.int64)]
+    found = _over_blocks(column, others, numbers, function, n_results, before, reaches)
+    return found, tuple(np.max(reaches, axis=0).view(np.float64).tolist())
+
+
+def _over_blocks(
+    column: Floats,
+    others: tuple[Floats, ...],
+    numbers: tuple[float, ...],
+    function: Callable[..., tuple[Any, ...]],
+    n_results: int,
+    before: float,
+    reaches: list[NDArray[np.int64]] | None,
+) -> tuple[Floats, ...]:
+    """Return the results; append the bits of each block's reach to `reaches`, if that is asked."""
     kernel = _kernel(function, len(others), n_results)
     out = tuple(np.empty(column.size) for _ in range(n_results))
     columns = [np.ascontiguousarray(each) for each in (column, *others)]
 
     def block(rows: slice) -> None:
-        own = [each[rows] for each in columns]
-        kernel(own[0], tuple(own[1:]), numbers, tuple(each[rows] for each in out))
+        own, results = [each[rows] for each in columns], tuple(each[rows] for each in out)
+        kernel(own[0], tuple(own[1:]), numbers, results, before)
+        if reaches is not None:
+            reach = np.empty(n_results, dtype=np.int64)
+            for number, values in enumerate(results):
+                _write_reach(reach, number, values)
+            reaches.append(reach)
 
-    _threads.run_blocks(block, column.size, each=20)
+    _threads.run_blocks(block, column.size, each=20, times=2)
     return out

@@ -22,6 +22,7 @@ class Scale(NamedTuple):
     factor: float  # of all digits, a power of two, maybe with a sign
     shift: int  # digits fewer
     most: float  # of few digits, the largest number
+    place: int = 0  # the bit of a row's word that the number of few digits begins with
 
 
 class Few(NamedTuple):
@@ -30,12 +31,13 @@ class Few(NamedTuple):
     whole: NDArray[Any]  # (N, 2) hessian and gradient in all digits
     mass: Integers  # (N,) hessian in few
     sums: Integers  # (N,) gradient in few
+    words: Integers  # (N,) a one and both numbers of few digits, without weights
 
     @classmethod
     def empty(cls, n_rows: int, *, weighted: bool) -> Few:
         """Return room for those of rows."""
         whole = np.empty((n_rows, 2), dtype=np.int64 if weighted else np.int32)
-        return cls(whole, np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64))
+        return cls(whole, *(np.empty(n_rows, dtype=np.int64) for _ in range(3)))
 
     def of(self, rows: slice) -> Few:
         """Return the same arrays of some rows."""
@@ -73,4 +75,6 @@ def few_digits(
     few.whole[...] = both * w[..., None]
     few.mass[...] = (few_h * 2.0**curved.shift).astype(np.int64) * w
     few.sums[...] = (few_g * 2.0**steep.shift).astype(np.int64) * w
+    short_h, short_g = few_h.astype(np.int64), few_g.astype(np.int64)
+    few.words[...] = 1 + (short_h << curved.place) + (short_g << steep.place)
     return float(abs(few_g).sum()), float(abs(few_h).sum())

@@ -24,7 +24,7 @@ nothing but what a twin reads: a tree whose histograms take many calls asks for 
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
-from vtree_kernels.histogram.reference import Compact, Derived
+from vtree_kernels.histogram.reference import Compact, Derived, packing
 
 histogram = Kernel(
     reference.histogram,
@@ -34,4 +34,4 @@ histogram = Kernel(
 
 compacted = Kernel(reference.compacted, cpu="vtree_kernels.histogram.cpu")
 
-__all__ = ["Compact", "Derived", "compacted", "histogram"]
+__all__ = ["Compact", "Derived", "compacted", "histogram", "packing"]

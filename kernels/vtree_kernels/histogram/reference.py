@@ -8,6 +8,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 
+_WORD = 64  # bits
+_LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
+
+
 class Derived(NamedTuple):
     """Nodes whose histogram is their parent's less their sibling's."""
 
@@ -28,6 +32,25 @@ class Compact(NamedTuple):
 def compacted(sums: Any, weight: Any | None, counted: bool = True) -> Compact | None:
     """Return None: only a twin that reads rows one by one gains from it."""
     return None
+
+
+def packing(bits: Any) -> tuple[Any, int, int]:
+    """Return (word and width of each field (fields, 2), words, rows until a field may overflow).
+
+    bits (fields,): of a row's value; none for a count, which is one for every row. Fields of a word
+    lie one above another, the first one lowest.
+    """
+    fields = np.empty((bits.size, 2), np.int64)
+    words, used, inside, room = 0, 0, 0, 31
+    for f in range(bits.size):
+        if inside == 0 or (_WORD - used - bits[f]) // (inside + 1) < _LEAST_ROOM:
+            words, used, inside = words + 1, 0, 0
+        used, inside = used + bits[f], inside + 1
+        room = min(room, (_WORD - used) // inside, _WORD - 1 - bits[f])
+        fields[f, 0] = words - 1
+    for f in range(bits.size):
+        fields[f, 1] = bits[f] + room
+    return fields, words, (1 << room) - 1
 
 
 def statistics(

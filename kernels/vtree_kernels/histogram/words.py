@@ -23,11 +23,13 @@ from numba import types
 from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
+from vtree_kernels.histogram import reference
+
 _MOST_COUNT = 65_535  # what 16 bits hold
 _LINE = 32  # counts of a cache line
 _CELLS = 256  # whose fields are taken out at a time
-_WORD = 64  # bits
-_LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
+
+packing = numba.njit(cache=True, nogil=True)(reference.packing)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -75,25 +77,6 @@ def fill_fields(fields, weight, sums, first, last):  # type: ignore[no-untyped-d
     for j in range(sums.shape[1]):
         for row in range(first, last):
             fields[row, weighted + j] = sums[row, j]
-
-
-@numba.njit(cache=True, nogil=True)
-def packing(bits):  # type: ignore[no-untyped-def]
-    """Return (word and width of each field (fields, 2), words, rows until a field may overflow).
-
-    bits (fields,): of a row's value; none for a count, which is one for every row.
-    """
-    fields = np.empty((bits.size, 2), np.int64)
-    words, used, inside, room = 0, 0, 0, 31
-    for f in range(bits.size):
-        if inside == 0 or (_WORD - used - bits[f]) // (inside + 1) < _LEAST_ROOM:
-            words, used, inside = words + 1, 0, 0
-        used, inside = used + bits[f], inside + 1
-        room = min(room, (_WORD - used) // inside, _WORD - 1 - bits[f])
-        fields[f, 0] = words - 1
-    for f in range(bits.size):
-        fields[f, 1] = bits[f] + room
-    return fields, words, (1 << room) - 1
 
 
 @numba.njit(cache=True, nogil=True)

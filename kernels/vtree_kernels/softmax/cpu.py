@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`)
 from vtree_kernels import _threads
 from vtree_kernels.elementary import exp
+from vtree_kernels.elementwise.cpu import reach_of
 from vtree_kernels.softmax.reference import Softmax
 
 Floats = NDArray[np.float64]
 
 _NEAR = 1 << 12  # exponentials at hand
-_SIZE = (1 << 63) - 1  # all bits but the sign
-
-
-@register_jitable
-def _reach(values: Any, before: Any) -> Any:
-    """Return the bits of the largest |value|. Those of NaN are above all others'."""
-    most = before
-    for each in values.view(np.int64):
-        most = max(most, each & _SIZE)
-    return most
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -57,8 +45,8 @@ def _fill(lines, start, y, largest, total, reach, begin, end):  # type: ignore[n
                 share = line[i] / whole[i]
                 steep[i] = share - (1.0 if label[i] == k else 0.0)
                 curved[i] = share * (1.0 - share)
-            most_steep = _reach(steep[: label.size], most_steep)
-            most_curved = _reach(curved[: label.size], most_curved)
+            most_steep = reach_of(steep[: label.size], most_steep)
+            most_curved = reach_of(curved[: label.size], most_curved)
     reach[0], reach[1] = most_steep, most_curved
 
 

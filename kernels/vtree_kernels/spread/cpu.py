@@ -40,7 +40,7 @@ def spread(
         def block(part: slice) -> None:
             _add_in_turn(sums[part], number[part], own)
 
-        _threads.run_blocks(block, sums.size, each=4)
+        _threads.run_blocks(block, sums.size, each=4, times=4)
         return
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 4)
