@@ -1,8 +1,9 @@
 """Best-first order: split the leaf with the largest gain until there are enough leaves.
 
 Which leaves such a tree keeps depends only on the gains, so growth need not wait for each split:
-every round replays the selection on the gains known so far, as if nothing came below the nodes
-that are not split yet, asks for all of these that it meets, and at the end keeps what it selected.
+every round replays the selection on the gains known so far, with a guess of what comes below the
+nodes that are not split yet, asks for all of these that it meets, and at the end keeps what it
+selected.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class BestFirst:
     def _replay(self, grown: Grown) -> tuple[Integers, Integers]:
         """Return (nodes that are split already, nodes still to split).
 
-        Nobody knows yet what comes below the latter. Were it nothing, these would be all there
-        are to split; in any case the first of each tree is its next one.
+        The first of the latter is its tree's next one; where there are none, all is known that the
+        selection depends on.
         """
         root = np.flatnonzero(grown.parent < 0)
         nodes = grown.gain, grown.feature, grown.first_child, grown.n_children

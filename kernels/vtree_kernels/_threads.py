@@ -76,9 +76,7 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
         future.result()
 
 
-def run_blocks(
-    task: Callable[[slice], object], n_rows: int, *, each: int, times: int = 1
-) -> None:
+def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int, times: int = 1) -> None:
     """Call `task` for slices that cover all rows, whose intermediate results stay in the caches.
 
     each: the elementary updates of a row; times: as many rows in a slice, for loops in which a row

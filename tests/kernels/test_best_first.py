@@ -50,4 +50,7 @@ def test_worked_example() -> None:
         assert (split.tolist(), wanted.tolist()) == ([0, 2, 1], [5])
         split, wanted = call(gain, feature, first.astype(np.int32), count, np.array([0]), 10)
         assert (split.tolist(), wanted.tolist()) == ([0, 2, 1], [5, 3])
+        # Below 5 two guesses of 1.6 are met before 3.
+        assert call(gain, feature, first, count, np.array([0]), 6)[1].tolist() == [5]
+        assert call(gain, feature, first, count, np.array([0]), 7)[1].tolist() == [5, 3]
         assert call(gain, feature, first, count, np.array([4]), 10)[0].size == 0

@@ -45,3 +45,22 @@ def test_numbers_do_not_compile_anew() -> None:
     for power in (1.1, 1.5, 1.9):
         elementwise(x, (x,), (power,), counts.tweedie_terms, 3)
     assert len(cpu._kernel(counts.tweedie_terms, 1, 3).signatures) == 1
+
+
+@pytest.mark.parametrize("n_results", [1, 2])
+@pytest.mark.parametrize("last", [-9.0, np.nan, -1e300])
+def test_reach_is_what_no_result_is_larger_than(n_results: int, last: float) -> None:
+    x = np.append(np.linspace(-3.0, 2.0, 2 * _threads.BLOCK + 7), last)
+    for call in (cpu.with_reach, reference.with_reach):
+        found, reach = call(x, (x,), (0.5,), _clipped, n_results, 0.25)
+        expected = elementwise(0.25 + x, (x,), (0.5,), _clipped, n_results)
+        assert len(found) == len(reach) == n_results
+        for one, other, most in zip(found, expected, reach, strict=True):
+            assert_same_bits(one, other)
+            np.testing.assert_array_equal(most, np.abs(one).max())
+    assert call(x[:0], (x[:0],), (0.5,), _clipped, n_results, 0.25)[1] == (0.0,) * n_results
+
+
+def test_nothing_added_keeps_the_sign_of_zero() -> None:
+    (found,) = elementwise(np.array([-0.0, 0.0]), (), (), lambda x: (x,), 1)
+    assert np.signbit(found).tolist() == [True, False]

@@ -141,7 +141,7 @@ class Loss(NamedTuple):
             if self.curved:
                 result.append(held(*found, reach))
             else:
-                result.append(held(*found, None, (*reach, 1.0)))
+                result.append(held(found[0], None, (reach[0], 1.0)))
         return result
 
     def _columns(self, raw: Floats, y: Floats, n_terms: int) -> list[Floats]:
@@ -151,7 +151,7 @@ class Loss(NamedTuple):
             elementwise(raw[:, k], (_target(y, k),), self.numbers_of(k), self.terms, n_terms)
             for k in range(raw.shape[1])
         ]
-        return [_columns(each) for each in zip(*own, strict=True)][:n_terms]
+        return [_columns(each) for each in zip(*own, strict=True)]
 
 
 def _columns(columns: tuple[Floats, ...]) -> Floats:

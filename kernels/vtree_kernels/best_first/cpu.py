@@ -8,7 +8,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.best_first.reference import GENERATIONS, SHARE
+
 Integers = NDArray[np.int64]
+
+_BELOW = (1 << GENERATIONS + 1) - 2  # guesses below a node
 
 
 @numba.njit(cache=True, nogil=True)
@@ -49,28 +53,45 @@ def _pop(line, size, gain, arrival):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _select(gain, feature, first_child, n_children, root, most, split, wanted):  # type: ignore[no-untyped-def]
-    """Write the nodes; return how many there are of both."""
-    arrival, line = np.zeros(gain.size, np.int64), np.empty(gain.size, np.int64)
+    """Write the nodes; return how many there are of both.
+
+    A guess is a node behind those that there are.
+    """
+    n_nodes = feature.size
+    most_guesses = min(2 * most, _BELOW * n_nodes)
+    gains = np.empty(n_nodes + most_guesses, np.float64)
+    gains[:n_nodes] = gain
+    arrival, line = np.zeros(gains.size, np.int64), np.empty(gains.size, np.int64)
+    generation = np.zeros(gains.size, np.int64)
     n_split, n_wanted = 0, 0
     for tree in range(root.size):
-        size, arrivals, turns = 0, 1, 0
+        size, arrivals, turns, n_all = 0, 1, 0, n_nodes
         if feature[root[tree]] >= 0:
             line[0], size = root[tree], 1
         while size > 0 and turns < most:
-            node = _pop(line, size, gain, arrival)
+            node = _pop(line, size, gains, arrival)
             size, turns = size - 1, turns + 1
-            if first_child[node] < 0:
-                wanted[n_wanted] = node
-                n_wanted += 1
-                continue
-            split[n_split] = node
-            n_split += 1
-            for child in range(first_child[node], first_child[node] + n_children[node]):
+            if node >= n_nodes or first_child[node] < 0:
+                if node < n_nodes:
+                    wanted[n_wanted] = node
+                    n_wanted += 1
+                child = n_all
+                if generation[node] < GENERATIONS:
+                    n_all += 2
+                    gains[child : child + 2] = gains[node] * SHARE
+                    generation[child : child + 2] = generation[node] + 1
+                after = n_all
+            else:
+                split[n_split] = node
+                n_split += 1
+                child, after = first_child[node], first_child[node] + n_children[node]
+            while child < after:
                 arrival[child] = arrivals
                 arrivals += 1
-                if feature[child] >= 0:
-                    _push(line, size, gain, arrival, child)
+                if child >= n_nodes or feature[child] >= 0:
+                    _push(line, size, gains, arrival, child)
                     size += 1
+                child += 1
     return n_split, n_wanted
 
 
@@ -86,6 +107,6 @@ def best_first(
     split, wanted = np.empty(gain.size, np.int64), np.empty(gain.size, np.int64)
     # Compiled once, whatever growth has them in.
     nodes: Any = (each.astype(np.int64) for each in (feature, first_child, n_children, root))
-    given: Any = (gain, *nodes, min(most, gain.size), split, wanted)
+    given: Any = (gain, *nodes, min(most, (1 + _BELOW) * gain.size), split, wanted)
     n_split, n_wanted = _select(*given)
     return split[:n_split], wanted[:n_wanted]

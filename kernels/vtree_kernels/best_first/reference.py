@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 
+SHARE, GENERATIONS = 0.4, 3
+
 
 def best_first(
     gain: NDArray[np.float64],
@@ -26,15 +28,19 @@ def best_first(
         line = [(-gain.item(first), 0, first)] if feature[first] >= 0 else []
         arrivals, turns = 1, 0
         while line and turns < most:
-            _, _, node = heapq.heappop(line)
+            loss, _, node = heapq.heappop(line)
             turns += 1
-            below = int(first_child[node])
-            if below < 0:
-                wanted.append(node)
-                continue
-            split.append(node)
-            for child in range(below, below + int(n_children[node])):
-                if feature[child] >= 0:
-                    heapq.heappush(line, (-gain.item(child), arrivals, child))
+            if node < 0 or first_child[node] < 0:  # the children, a guess, have numbers below 0
+                if node >= 0:
+                    wanted.append(node)
+                generation = -min(node, 0) + 1
+                below = [(loss * SHARE, -generation)] * (2 if generation <= GENERATIONS else 0)
+            else:
+                split.append(node)
+                children = range(first_child[node], first_child[node] + n_children[node])
+                below = [(-gain.item(child), child) for child in children]
+            for own, child in below:
+                if child < 0 or feature[child] >= 0:
+                    heapq.heappush(line, (own, arrivals, child))
                 arrivals += 1
     return np.asarray(split, dtype=np.int64), np.asarray(wanted, dtype=np.int64)

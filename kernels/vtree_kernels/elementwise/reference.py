@@ -16,7 +16,7 @@ def elementwise(
     n_results: int,
 ) -> tuple[Any, ...]:
     """Return the results of `function`; see the package for the contract."""
-    found = function(column, *others, *numbers)
+    found = function(column, *others, *numbers)[:n_results]
     # A result may be the same number for all rows.
     return tuple(0.0 * column + each for each in found)
 
