@@ -52,6 +52,15 @@ def _pop(line, size, gain, arrival):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def _guess(gains, generation, node, n_all):  # type: ignore[no-untyped-def]
+    """Write what comes below a node behind all that there are; return how many these are then."""
+    after = n_all + 2 if generation[node] < GENERATIONS else n_all
+    for child in range(n_all, after):
+        gains[child], generation[child] = gains[node] * SHARE, generation[node] + 1
+    return after
+
+
+@numba.njit(cache=True, nogil=True)
 def _select(gain, feature, first_child, n_children, root, most, split, wanted):  # type: ignore[no-untyped-def]
     """Write the nodes; return how many there are of both.
 
@@ -76,11 +85,7 @@ def _select(gain, feature, first_child, n_children, root, most, split, wanted): 
                     wanted[n_wanted] = node
                     n_wanted += 1
                 child = n_all
-                if generation[node] < GENERATIONS:
-                    n_all += 2
-                    gains[child : child + 2] = gains[node] * SHARE
-                    generation[child : child + 2] = generation[node] + 1
-                after = n_all
+                n_all = after = _guess(gains, generation, node, n_all)
             else:
                 split[n_split] = node
                 n_split += 1

@@ -15,7 +15,6 @@ import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`, `log` a
 from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 
-
 Floats = NDArray[np.float64]
 
 _NOTHING = -0.0  # what changes no number that it is added to, not even another −0

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-
 _WORD = 64  # bits
 _LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
