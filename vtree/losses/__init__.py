@@ -139,7 +139,7 @@ class Loss(NamedTuple):
             given = (_target(y, k),), self.numbers_of(k), self.terms, 1 + self.curved
             found, reach = with_reach(sums[:, k], *given, float(start[k]))
             if self.curved:
-                result.append(held(found[0], found[1], reach))
+                result.append(held(found[0], found[1], (reach[0], reach[1])))
             else:
                 result.append(held(found[0], None, (reach[0], 1.0)))
         return result
