@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -95,28 +97,45 @@ def partition(
         _count(counts, child, tasks, borders[index], borders[index + 1])
 
     _threads.run(count, len(borders) - 1, work=4 * int((stop - start).sum()))
-    return written(rows, start, stop, child, tasks, borders, counts)
+    given = rows, start, stop, tasks, borders, counts
+    return written(*given, functools.partial(write_by_child, rows, child, tasks))
+
+
+def write_by_child(
+    rows: NDArray[np.int32],
+    child: NDArray[Any],
+    tasks: NDArray[np.int64],
+    out: NDArray[np.int32],
+    cursor: NDArray[np.int64],
+    first: int,
+    last: int,
+) -> None:
+    """Write the rows of tasks first … last − 1, each of which goes to child (R,)."""
+    _write(out, cursor, rows, child, tasks, first, last)
 
 
 def written(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
-    child: NDArray[Any],
     tasks: NDArray[np.int64],
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],
+    write: Callable[[NDArray[np.int32], NDArray[np.int64], int, int], None],
 ) -> NDArray[np.int32]:
-    """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last."""
+    """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last.
+
+    write(out, cursor, first, last): of some tasks; cursor (n, C): where each child begins in `out`.
+    """
     cursor = np.empty_like(counts)
     _place(cursor, counts, tasks, start)
     out = np.empty_like(rows)
 
-    def write(index: int) -> None:
+    def write_some(index: int) -> None:
         if index == 0:
             _keep(out, rows, start, stop)
             return
-        _write(out, cursor, rows, child, tasks, borders[index - 1], borders[index])
+        write(out, cursor, borders[index - 1], borders[index])
 
-    _threads.run(write, len(borders), work=4 * int((stop - start).sum()))
+    _threads.run(write_some, len(borders), work=4 * int((stop - start).sum()))
     return out

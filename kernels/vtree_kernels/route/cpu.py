@@ -1,7 +1,14 @@
-"""`route` in Numba: decide and count each chunk, then write as `partition` does."""
+"""`route` in Numba: decide and count each chunk, then write as `partition` does.
+
+Rows of two children are parted in place of being told which child they go to:
+
+    rows of a chunk      7 2 9 4 0       children  0 1 1 0 1
+    parted               7 4 | 0 9 2     the second one's from behind
+"""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numba
@@ -10,7 +17,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.histogram.cpu import batches, chunks
-from vtree_kernels.partition.cpu import CHUNK, written
+from vtree_kernels.partition.cpu import CHUNK, write_by_child, written
 
 
 @numba.njit(cache=True, nogil=True)
@@ -91,6 +98,82 @@ def _decide(  # type: ignore[no-untyped-def]
             counts[t, each] = own[each]
 
 
+@numba.njit(cache=True, nogil=True)
+def _part_by_threshold(parted, rows, begin, end, codes, step, at, cut, missing):  # type: ignore[no-untyped-def]
+    """Write the rows of two children, the second one's from the end; return the first one's number.
+
+    A row is written to both places, the wrong one of which the next row takes.
+    """
+    less = np.uint64(missing)
+    least, step, at = np.uint64(cut + 1) - less, np.uint64(step), np.uint64(at)
+    left, right = np.uint64(begin), np.uint64(end) - np.uint64(1)
+    for position in range(np.uint64(begin), np.uint64(end)):
+        row = rows[position]
+        to = np.uint64(np.uint64(codes[np.uint64(row) * step + at]) - less >= least)
+        parted[left] = row
+        parted[right] = row
+        right -= to
+        left += np.uint64(1) - to
+    return np.int64(left) - begin
+
+
+@numba.njit(cache=True, nogil=True)
+def _part_by_table(parted, rows, begin, end, codes, step, at, table, missing):  # type: ignore[no-untyped-def]
+    """Do it where each code has its child."""
+    absent, step, at = np.uint64(missing), np.uint64(step), np.uint64(at)
+    left, right = np.uint64(begin), np.uint64(end) - np.uint64(1)
+    for position in range(np.uint64(begin), np.uint64(end)):
+        row = rows[position]
+        code = np.uint64(codes[np.uint64(row) * step + at])
+        to = absent if code == np.uint64(0) else np.uint64(table[code])
+        parted[left] = row
+        parted[right] = row
+        right -= to
+        left += np.uint64(1) - to
+    return np.int64(left) - begin
+
+
+@numba.njit(cache=True, nogil=True)
+def _part(  # type: ignore[no-untyped-def]
+    parted,
+    counts,
+    rows,
+    tasks,
+    first,
+    last,
+    codes,
+    step,
+    at,
+    kind,
+    bin,
+    absent,
+    offset,
+    table,
+):
+    """Do it task by task, and count; as `_decide`, of nodes with two children."""
+    for t in range(first, last):
+        node, begin, end = tasks[t, 0], tasks[t, 1], tasks[t, 2]
+        given = (parted, rows, begin, end, codes, step, at[node])
+        missing = np.int64(absent[node])
+        if kind[node] == 0:
+            n_first = _part_by_threshold(*given, np.int64(bin[node]), missing)
+        else:
+            n_first = _part_by_table(*given, table[offset[node] :], missing)
+        counts[t, 0], counts[t, 1] = n_first, end - begin - n_first
+
+
+@numba.njit(cache=True, nogil=True)
+def _copy_parts(parted, counts, tasks, out, cursor, first, last):  # type: ignore[no-untyped-def]
+    """Copy the rows of both children to where they belong."""
+    for t in range(first, last):
+        begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
+        left, right = np.uint64(cursor[t, 0]), np.uint64(cursor[t, 1])
+        for i in range(np.uint64(counts[t, 0])):
+            out[left + i] = parted[begin + i]
+        for i in range(np.uint64(counts[t, 1])):
+            out[right + i] = parted[end - np.uint64(1) - i]
+
+
 def route(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
@@ -108,7 +191,9 @@ def route(
     tasks = chunks(start, stop, CHUNK)
     borders = batches(tasks, CHUNK // 8)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
-    child = np.empty(rows.size, dtype=np.uint8 if n_children <= 256 else np.uint16)
+    two = n_children == 2
+    sides = np.int32 if two else np.uint8 if n_children <= 256 else np.uint16
+    parted = np.empty(rows.size, dtype=sides)  # rows by child, or children by row
     n_rows, n_columns = codes.shape
     if codes.flags.f_contiguous:
         flat, step, at = codes.T.reshape(-1), 1, column * n_rows
@@ -118,7 +203,11 @@ def route(
     work = int((stop - start).sum()) * 4
 
     def decide(index: int) -> None:
-        _decide(child, counts, rows, tasks, borders[index], borders[index + 1], *rule)
+        some = tasks, borders[index], borders[index + 1]
+        (_part if two else _decide)(parted, counts, rows, *some, *rule)
 
     _threads.run(decide, len(borders) - 1, work=work)
-    return written(rows, start, stop, child, tasks, borders, counts)
+    given = rows, start, stop, tasks, borders, counts
+    if two:
+        return written(*given, functools.partial(_copy_parts, parted, counts, tasks))
+    return written(*given, functools.partial(write_by_child, rows, parted, tasks))
