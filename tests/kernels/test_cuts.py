@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels._threads import threads
-from vtree_kernels.cuts import cpu, cut_sums, extremes, sides
+from vtree_kernels.cuts import cpu, cuda, cut_sums, extremes, sides
 
 NODES = {
     "several": [(0, 30), (30, 30), (34, 35), (40, 90)],
@@ -131,3 +132,71 @@ def test_sides(name: str, xp: Namespace) -> None:
         for own in got:
             assert own.dtype == np.uint8
             np.testing.assert_array_equal(own[start[node] : stop[node]], expected)
+
+
+def _large(kind: str, wanted: str) -> tuple[Any, ...]:
+    """Return (values, rows, start, stop, wanted) of nodes that take several tasks each."""
+    random = np.random.default_rng(5)
+    values = np.round(random.normal(size=(3000, 37)), 1) * (1e-44 if kind == "float32" else 1.0)
+    values[random.random(values.shape) < 0.1] = np.nan
+    values[:, 2], values[:, 3] = np.nan, -0.0
+    values[::7, 4], values[::11, 4] = np.inf, -np.inf
+    values = np.asfortranarray(values) if kind == "columns" else values.astype(kind)
+    rows = random.permutation(3000).astype(np.int32)
+    start, stop = np.array([[0, 2500], [2500, 2500], [2510, 2570], [2570, 3000]]).T
+    own = random.random((4, 37)) < 0.3
+    own[3] = wanted == "all"
+    if wanted == "one":
+        own[:] = np.arange(37) == 5
+    return values, rows, start.copy(), stop.copy(), own | (wanted == "all")
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "columns"])
+@pytest.mark.parametrize("wanted", ["all", "some", "one", "none"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_extremes(wanted: str, kind: str) -> None:
+    values, rows, start, stop, own = _large(kind, wanted)
+    own &= wanted != "none"
+    found = extremes.twin("cuda")(on_device(values), on_device(rows), start, stop, own)
+    for got, right in zip(found, extremes.reference(values, rows, start, stop, own), strict=True):
+        assert_same_bits(got, right)
+
+
+@pytest.mark.parametrize("room", [0, 1 << 16])
+@pytest.mark.parametrize("statistics", [*STATISTICS, "reals"])
+@pytest.mark.parametrize("wanted", ["all", "some", "one", "none"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_sums(wanted: str, statistics: str, room: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(cuda, "MOST_SHARED", room)
+    values, rows, start, stop, own = _large("float32" if wanted == "some" else "columns", wanted)
+    own &= wanted != "none"
+    random = np.random.default_rng(6)
+    threshold = np.where(random.random(own.shape) < 0.2, np.inf, values[7, 0].astype(np.float64))
+    weighted, base, counted = STATISTICS.get(statistics, (1, 2, True))
+    weight = random.integers(1, 2**40, 3000) if weighted else None
+    sums = random.integers(-(2**40), 2**40, (3000, 2 if statistics == "reals" else 0))
+    base = int(counted) + weighted
+    n_labels = 0 if statistics == "reals" else 1
+    label = (base + random.integers(0, 2, (3000, n_labels))).astype(np.int32)
+    rest = base + 2, counted
+    got = cut_sums.twin("cuda")(
+        *(on_device(values), on_device(rows), start, stop, own, threshold, on_device(label)),
+        *(on_device(weight), on_device(sums), *rest),
+    )
+    right = cut_sums.reference(
+        values, rows, start, stop, own, threshold, label, weight, sums, *rest
+    )
+    assert_same_bits(to_host(got), right)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "columns"])
+@pytest.mark.usefixtures("cuda")
+def test_cuda_sides(kind: str) -> None:
+    values, rows, start, stop, _ = _large(kind, "all")
+    feature, threshold = np.array([0, 1, 4, 9]), values[7, :4].astype(np.float64)
+    rule = feature, threshold, np.array([0, 1, 1, 0], dtype=np.int32)
+    got = to_host(sides.twin("cuda")(on_device(values), on_device(rows), start, stop, *rule))
+    right = sides.reference(values, rows, start, stop, *rule)
+    assert got.dtype == np.uint8
+    for begin, end in zip(start, stop, strict=True):
+        np.testing.assert_array_equal(got[begin:end], right[begin:end])

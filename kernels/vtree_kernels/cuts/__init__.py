@@ -22,8 +22,10 @@ values[row, feature[l]] <= threshold[l], 1 where greater, missing_child[l] where
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.cuts import reference
 
-extremes = Kernel(reference.extremes, cpu="vtree_kernels.cuts.cpu")
-cut_sums = Kernel(reference.cut_sums, cpu="vtree_kernels.cuts.cpu")
-sides = Kernel(reference.sides, cpu="vtree_kernels.cuts.cpu")
+_TWINS = {"cpu": "vtree_kernels.cuts.cpu", "cuda": "vtree_kernels.cuts.cuda"}
+
+extremes = Kernel(reference.extremes, **_TWINS)
+cut_sums = Kernel(reference.cut_sums, **_TWINS)
+sides = Kernel(reference.sides, **_TWINS)
 
 __all__ = ["cut_sums", "extremes", "sides"]
