@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels.numbered.reference import number_dtype
 
 CHUNK = 32_768  # rows of a task
 MOST = 65_535  # segments, and one more number for rows of none
@@ -41,8 +42,7 @@ def segment_of_rows(
     rows: NDArray[np.int32], start: NDArray[np.int64], stop: NDArray[np.int64], n_rows: int
 ) -> NDArray[Any]:
     """Return the segment of each row of a table (n_rows,), L for rows of none."""
-    dtype = np.uint8 if start.size < 256 else np.uint16
-    numbers = np.empty(n_rows, dtype)
+    numbers = np.empty(n_rows, number_dtype(start.size + 1))
     if int((stop - start).sum()) < n_rows:
         numbers.fill(start.size)
     tasks = chunks(start, stop, CHUNK)

@@ -11,7 +11,7 @@ share its splits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets
 from vtree.tree import Tree, canonical
 from vtree_kernels import run_blocks
+from vtree_kernels.numbered import numbered_add, segment_numbers
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -133,7 +134,7 @@ def _shaped(
     terms: Terms,
     number: int,
     chance: Chance | None,
-) -> tuple[Tree, Integers | None]:
+) -> tuple[Tree, NDArray[Any] | None]:
     """Return (a tree that answers nothing yet, the leaf of each row where growth has told)."""
     targets = structure_targets(terms.gradient, chance, _own_weights(training, fold))
     plan = _plan(ordered, targets, training, fold, terms, number)
@@ -147,18 +148,12 @@ def _shaped(
     return tree, _leaf_by_segment(grown, rows) if fold.whole else None
 
 
-def _leaf_by_segment(grown: Grown, rows: NDArray[np.int32]) -> Integers:
+def _leaf_by_segment(grown: Grown, rows: NDArray[np.int32]) -> NDArray[Any]:
     """Return the leaf of each row, counted from the left, (N,)."""
     leaf = np.flatnonzero(grown.first_child < 0)
     leaf = leaf[np.lexsort((grown.stop[leaf], grown.start[leaf]))]  # of one start, empty ones first
-    of_position = np.repeat(np.arange(leaf.size), grown.stop[leaf] - grown.start[leaf])
-    number = np.empty(rows.size, dtype=np.int64)
-
-    def block(positions: slice) -> None:
-        number[rows[positions]] = of_position[positions]
-
-    run_blocks(block, rows.size, each=8)
-    return number
+    start, stop = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
+    return segment_numbers(rows, start, stop, rows.size)
 
 
 def _take_steps(
@@ -168,7 +163,7 @@ def _take_steps(
     folds: Folds,
     tree: Tree,
     terms: list[Terms],
-    known: dict[int, Integers],
+    known: dict[int, NDArray[Any]],
 ) -> Tree:
     """Add the new tree to all models; return it with the last fold's answers.
 
@@ -186,17 +181,8 @@ def _take_steps(
         steps = leaf_steps(ordered.leaves, fold, segment, n_leaves, derived, own, start)
         value = steps.value * ordered.learning_rate
         check_finite(value)
-        _add(fold.sums, value, segment)
+        numbered_add(fold.sums, segment, value)
     return answers(tree, steps._replace(value=value))
-
-
-def _add(sums: Floats, value: Floats, segment: Integers) -> None:
-    """Add each entry's step, of value (L, K), to sums (E, K) in place."""
-
-    def block(rows: slice) -> None:
-        sums[rows] += value[segment[rows]]
-
-    run_blocks(block, segment.size, each=4)
 
 
 def _own_weights(training: Training, fold: Fold) -> Weights:

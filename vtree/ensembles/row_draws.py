@@ -12,7 +12,7 @@ from vtree import draws
 from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Slopes
-from vtree_kernels import run_blocks
+from vtree_kernels.chances import chances
 from vtree_kernels.elementwise import elementwise
 
 Floats = NDArray[np.float64]
@@ -75,14 +75,7 @@ def row_factors(
 def row_chances(seed: int, number: int, n_rows: int) -> tuple[Floats, Floats]:
     """Return what round `number` draws for each of N rows, uniform in [0, 1), twice."""
     chance, rounding = np.empty(n_rows), np.empty(n_rows)
-
-    def draw(rows: slice) -> None:
-        own = draws.uniform(draws.BOOTSTRAP, seed, number, np.arange(rows.start, rows.stop))
-        chance[rows] = own
-        own = own * 2.0**24
-        rounding[rows] = own - np.floor(own)  # its later digits know nothing of the first
-
-    run_blocks(draw, n_rows, each=20)
+    chances(chance, rounding, np.uint64(draws.mix(draws.BOOTSTRAP, seed, number)))
     return chance, rounding
 
 

@@ -9,7 +9,7 @@ from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.row_draws import Chance
 from vtree.losses import check_finite, whole_numbers
 from vtree.targets import Targets
-from vtree_kernels import run_blocks
+from vtree_kernels.drawn_digits import drawn_digits, unit_of
 from vtree_kernels.scan import Layout
 
 Floats = NDArray[np.float64]
@@ -27,41 +27,17 @@ def structure_targets(gradient: Floats, chance: Chance | None, weights: Weights)
 
     gradient (E, K); chance: what multiplies the weights, and how to round.
     """
-    n_rows, n_raw = gradient.shape
     if chance is None:
         return _targets(gradient, None, weights, weights.unit)
     if weights.n_rows < MANY_ROWS:
         own = (weights.whole, weights.n_rows, weights.total)
         plane, unit = whole_numbers(chance.factor, *own)
         return _targets(gradient * chance.factor[:, None], plane, weights, unit * weights.unit)
-    plane, sums = np.empty(n_rows, np.int64), np.empty((n_rows, n_raw), np.int64)
-    reaches: list[tuple[float, float]] = []
-
-    def factors(rows: slice) -> Floats:
-        own = chance.factor[rows]
-        return own if weights.whole is None else own * weights.whole[rows]
-
-    def look(rows: slice) -> None:
-        own = factors(rows)
-        reaches.append((own.max(), np.abs(gradient[rows] * own[:, None]).max()))  # or NaN
-
-    def write(rows: slice) -> None:
-        own, rounding = factors(rows), chance.rounding[rows]
-        plane[rows] = np.floor(own / unit + rounding)
-        for k in range(n_raw):
-            sums[rows, k] = np.floor(-(gradient[rows, k] * own) / sums_unit + rounding)
-
-    run_blocks(look, n_rows, each=4 * n_raw)
-    heaviest, steepest = np.max(reaches, axis=0)
+    given = gradient, chance.factor, chance.rounding, weights.whole
+    plane, sums, heaviest, steepest = drawn_digits(*given, (_WEIGHT_BITS, _GRADIENT_BITS))
     check_finite(steepest)
-    unit, sums_unit = _unit(heaviest, _WEIGHT_BITS), _unit(steepest, _GRADIENT_BITS)
-    run_blocks(write, n_rows, each=4 * n_raw)
+    unit, sums_unit = unit_of(heaviest, _WEIGHT_BITS), unit_of(steepest, _GRADIENT_BITS)
     return _assembled(sums, sums_unit * weights.unit, plane, unit * weights.unit)
-
-
-def _unit(reach: float, bits: int) -> float:
-    """Return the power of two of which numbers up to `reach` are less than 2^bits."""
-    return float(np.ldexp(1.0, int(np.frexp(reach)[1]) - bits)) if reach > 0.0 else 1.0
 
 
 def _targets(

@@ -15,15 +15,15 @@ from vtree.arrays import Array
 from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold
-from vtree.losses import Terms, segment_quantiles, whole_numbers
+from vtree.losses import Terms, reach_of, rounding, segment_quantiles
 from vtree.predict import leaves
 from vtree.tree import Tree
-from vtree_kernels import run_tasks
+from vtree_kernels.numbered import Column, numbered_add, numbered_sums
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_PART = 16_384  # rows whose sums are one task
+_ANY = -(1 << 62)  # no whole number is less
 
 
 class LeafRule(NamedTuple):
@@ -86,58 +86,50 @@ def leaf_steps(
     weights = training.weights
     if weights.whole is not None:
         weights = weights._replace(whole=weights.whole[learners])
-    n_rows = np.bincount(own, minlength=size).astype(np.int64)
-    total: Any = n_rows if weights.whole is None else _sums(weights.whole, own, size)
-    weight = total.astype(np.float64) * weights.unit
-    first = _gradient_sums(terms.gradient[learners], own, size, weights)
+    curved = rule.newton and training.curved and training.leaves.levels is None
+    first, below, n_rows, weight = _leaf_sums(terms, learners, own, size, weights, curved)
     if training.leaves.levels is not None:
         residual = y - added(start, fold.sums[learners])[:, 0]
         value = _quantiles(residual, own, size, weights, training.leaves.levels[0])
         return Steps(value, first, weight, n_rows)
     value, sums = np.zeros(first.shape), first
-    curved = rule.newton and training.curved
-    hessian = terms.hessian[learners] if curved else None
     for iteration in range(rule.iterations):
         if iteration:
-            terms = training.terms(added(start, fold.sums[learners]) + value[own], y)
-            sums = _gradient_sums(terms.gradient, own, size, weights)
-            hessian = terms.hessian if curved else None
-        below = weight[:, None] if hessian is None else _hessian_sums(hessian, own, size, weights)
+            raw = added(start, fold.sums[learners])
+            numbered_add(raw, own, value)
+            terms = training.terms(raw, y)
+            sums, below, *_ = _leaf_sums(terms, learners, own, size, weights, curved)
         filled = n_rows[:, None] > 0
         value = value + np.where(filled, sums / np.where(filled, below + rule.reg_lambda, 1.0), 0.0)
     return Steps(value, first, weight, n_rows)
 
 
-def _sums(values: Any, segment: Integers, size: int) -> Floats:
-    """Return sums of whole numbers, exact in any order as long as they stay below 2^53."""
-    n_rows = max(_PART, 4 * size)  # of a part, so that all parts take less than the rows
-    parts: list[Any] = [np.zeros(size)]
+def _leaf_sums(
+    terms: Terms, learners: slice, segment: Integers, size: int, weights: Weights, curved: bool
+) -> tuple[Floats, Floats, Integers, Floats]:
+    """Return (Σ −w g, Σ w h or Σ w, each (size, K) or (size, 1), rows (size,), Σ w) of segments.
 
-    def part(index: int) -> None:
-        rows = slice(index * n_rows, (index + 1) * n_rows)
-        parts.append(np.bincount(segment[rows], values[rows].astype(np.float64), size))
-
-    run_tasks(part, -(-segment.size // n_rows), work=segment.size * 4)
-    return np.asarray(np.sum(parts, axis=0))
-
-
-def _gradient_sums(gradient: Floats, segment: Integers, size: int, weights: Weights) -> Floats:
-    found = np.empty((size, gradient.shape[1]))
-    for k in range(gradient.shape[1]):
-        own = (gradient[:, k], weights.whole, weights.n_rows, weights.total)
-        whole, unit = whole_numbers(*own, negated=True)
-        found[:, k] = _sums(whole, segment, size) * (unit * weights.unit)
-    return found
-
-
-def _hessian_sums(hessian: Floats, segment: Integers, size: int, weights: Weights) -> Floats:
-    """Return Σ w h; a positive second derivative is never rounded to zero."""
-    found = np.empty((size, hessian.shape[1]))
-    for k in range(hessian.shape[1]):
-        own = (hessian[:, k], weights.whole, weights.n_rows, weights.total)
-        whole, unit = whole_numbers(*own, least=1)
-        found[:, k] = _sums(whole, segment, size) * (unit * weights.unit)
-    return found
+    A positive second derivative is never rounded to zero.
+    """
+    table = weights.whole, weights.n_rows, weights.total
+    gradients: list[Floats] = []
+    hessians: list[Floats] = []
+    for k in range(terms.gradient.shape[1]):
+        columns, units = [], []
+        for values, sign, least in ((terms.gradient, -1.0, _ANY), (terms.hessian, 1.0, 1)):
+            if values is terms.hessian and not curved:
+                break
+            own = values[learners, k]
+            step, products = rounding(reach_of(own), *table)
+            columns.append(Column(own, sign * np.ldexp(1.0, -step), least))
+            units.append(float(np.ldexp(1.0, step)) * weights.unit)
+        found = numbered_sums(segment, size, columns, weights.whole, products)
+        whole = found.astype(np.float64)
+        gradients.append(whole[:, 2] * units[0])
+        hessians.append(whole[:, -1] * units[-1])
+    n_rows, weight = found[:, 0].copy(), found[:, 1].astype(np.float64) * weights.unit
+    below = np.stack(hessians, axis=1) if curved else weight[:, None]
+    return np.stack(gradients, axis=1), below, n_rows, weight
 
 
 def _quantiles(

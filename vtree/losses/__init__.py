@@ -26,6 +26,7 @@ from vtree.losses.exact import (
     lowest_exponent,
     quantile,
     reach_of,
+    rounding,
     segment_quantiles,
     whole_numbers,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "quantiles",
     "reach_of",
     "reach_of_slopes",
+    "rounding",
     "segment_quantiles",
     "weighed",
     "whole_numbers",

@@ -63,19 +63,41 @@ def whole_numbers(
     sign = -1.0 if negated else 1.0
     if reach == 0.0:
         return np.full(values.size, max(0, least or 0), dtype=np.int64), 1.0
-    check_finite(reach)
-    if weight is None or total.bit_length() <= SUM_BITS // 2:
-        step = lowest_exponent(reach, total, bits)
+    step, products = rounding(reach, weight, n_rows, total, bits)
+    if products:
         whole = _rounded(values, step, sign, None, None if weight is not None else least)
         if weight is not None:
             whole = np.multiply(whole, weight, out=whole)
             whole = whole if least is None else np.maximum(whole, least, out=whole)
     else:
-        heaviest = int(weight.max()).bit_length()
-        top = int(np.frexp(reach)[1])
-        step = max(top + heaviest + n_rows.bit_length() - SUM_BITS, -1022)
         whole = _rounded(values, step, sign, weight, least)
     return whole, float(np.ldexp(1.0, step))
+
+
+class Rounding(NamedTuple):
+    """How numbers of weighted rows become whole."""
+
+    step: int  # one of them stands for 2^step
+    products: bool  # whether weights multiply whole numbers, or what is rounded
+
+
+def rounding(
+    reach: float, weight: Integers | None, n_rows: int, total: int, bits: int = SUM_BITS
+) -> Rounding:
+    """Return how `whole_numbers` makes numbers up to `reach` whole.
+
+    Raises InputError if it is not finite.
+    """
+    check_finite(reach)
+    products = weight is None or total.bit_length() <= SUM_BITS // 2
+    if reach == 0.0:
+        return Rounding(0, products)
+    if products:
+        return Rounding(lowest_exponent(reach, total, bits), products)
+    assert weight is not None
+    heaviest = int(weight.max()).bit_length()
+    top = int(np.frexp(reach)[1])
+    return Rounding(max(top + heaviest + n_rows.bit_length() - SUM_BITS, -1022), products)
 
 
 def lowest_exponent(reach: float, total: int, bits: int) -> int:
