@@ -11,15 +11,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels.mixing import mixed_words, next_state, share
+from vtree_kernels.mixing import bell, mixed_words, next_state, share
 
 Words = NDArray[np.uint64]
 
 # What a draw is for; a new purpose takes a new number.
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
 PERMUTATION, BOOTSTRAP, SCORE, SHUFFLE, ROUNDING = 7, 8, 9, 10, 11
-
-_EVEN_BYTES, _EACH_PAIR = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0001000100010001)
 
 
 def mix(*words: Any) -> Words:
@@ -54,16 +52,9 @@ def uniform(*words: Any) -> NDArray[np.float64]:
 
 
 def nearly_normal(*words: Any) -> NDArray[np.float64]:
-    """Return numbers with mean 0 and variance 1, from the same words as `mix`.
-
-    Eight uniform bytes add up to a bell within 4.9 standard deviations: exact on every machine,
-    which logarithms and cosines are not, and no tail that an infinity could come from.
-    """
-    drawn = np.atleast_1d(mix(*words))
-    pairs = (drawn & _EVEN_BYTES) + ((drawn >> np.uint64(8)) & _EVEN_BYTES)
-    total = (pairs * _EACH_PAIR) >> np.uint64(48)  # the uppermost holds the sum of all four
-    variance = 8 * (256.0**2 - 1.0) / 12.0
-    numbers: NDArray[np.float64] = (total.astype(np.float64) - 8 * 127.5) / np.sqrt(variance)
+    """Return numbers with mean 0 and variance 1, from the same words as `mix`; see `bell`."""
+    with np.errstate(over="ignore"):
+        numbers: NDArray[np.float64] = bell(np.atleast_1d(mix(*words)))
     return numbers
 
 

@@ -15,6 +15,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _WHOLE = (1 << 64) - 1
+_EVEN_BYTES, _EACH_PAIR = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0001000100010001)
+_DEVIATION = math.sqrt(8 * (256.0**2 - 1.0) / 12.0)  # of eight uniform bytes
 
 
 def next_state(state: Any, word: Any) -> Any:
@@ -57,3 +59,14 @@ def between(low: float, high: float, u: float) -> float:
     if math.isnan(point) or point < low or point >= high:
         return low
     return point
+
+
+def bell(word: Any) -> Any:
+    """Return a number with mean 0 and variance 1, nearly normal, of a word.
+
+    Eight uniform bytes add up to a bell within 4.9 standard deviations: exact on every machine,
+    which logarithms and cosines are not, and no tail that an infinity could come from.
+    """
+    pairs = (word & _EVEN_BYTES) + ((word >> np.uint64(8)) & _EVEN_BYTES)
+    total = (pairs * _EACH_PAIR) >> np.uint64(48)  # the uppermost holds the sum of all four
+    return (np.float64(total) - 8 * 127.5) / _DEVIATION

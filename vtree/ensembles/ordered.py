@@ -25,6 +25,7 @@ from vtree.ensembles.folds import Fold, Folds
 from vtree.ensembles.row_draws import Chance, least_variance, row_chances, row_factors
 from vtree.ensembles.structure import structure_targets
 from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, leaf_steps
+from vtree.ensembles.symmetric_trees import grown_at_once, grows_at_once
 from vtree.finish import assembled
 from vtree.grown import Grown
 from vtree.growth import Plan, Stops, grow
@@ -137,10 +138,13 @@ def _shaped(
 ) -> tuple[Tree, NDArray[Any] | None]:
     """Return (a tree that answers nothing yet, the leaf of each row where growth has told)."""
     targets = structure_targets(terms.gradient, chance, _own_weights(training, fold))
-    plan = _plan(ordered, targets, training, fold, terms, number)
-    roots = fold.roots()
-    keys = np.full(len(roots), draws.mix(draws.TREE, ordered.seed, number))
-    grown, rows, branch_map = grow(fold.bins, targets, plan, roots=roots, keys=keys)
+    search, roots = _search(ordered, targets, training, fold, terms, number), fold.roots()
+    key = np.uint64(draws.mix(draws.TREE, ordered.seed, number))
+    given = fold.bins, targets
+    if fold.whole and grows_at_once(*given, search, ordered.depth):
+        return grown_at_once(*given, search, ordered.depth, key)
+    plan = Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
+    grown, rows, branch_map = grow(*given, plan, roots=roots, keys=np.full(len(roots), key))
     zeros = np.zeros(grown.feature.size)
     nothing = np.zeros((zeros.size, terms.gradient.shape[1]))
     tree = assembled(grown, branch_map, value=nothing, weight=zeros, gain_unit=0.0)
@@ -193,15 +197,15 @@ def _own_weights(training: Training, fold: Fold) -> Weights:
     return training.weights._replace(whole=whole[fold.rows])
 
 
-def _plan(
+def _search(
     ordered: Ordered, targets: Targets, training: Training, fold: Fold, terms: Terms, number: int
-) -> Plan:
+) -> SymmetricSearch:
     weight_unit, scale = targets.weight_unit, float(targets.scale[0])
     # What one unit of a score stands for, see `SymmetricSearch`.
     unit = scale * np.sqrt(weight_unit) if ordered.cosine else scale * scale * weight_unit
     spread = _spread(ordered, training, fold, terms, number)
     words = ordered.seed, number
-    search = SymmetricSearch(
+    return SymmetricSearch(
         NEWTON,
         targets.layout,
         ordered.leaves.reg_lambda / weight_unit,
@@ -210,7 +214,6 @@ def _plan(
         Noise(int(draws.mix(draws.SCORE, *words) >> np.uint64(2)), spread / unit),
         ordered.columns._replace(seed=int(draws.mix(draws.COLUMNS, *words) >> np.uint64(2))),
     )
-    return Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
 
 
 def _spread(ordered: Ordered, training: Training, fold: Fold, terms: Terms, number: int) -> float:

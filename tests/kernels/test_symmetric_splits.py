@@ -1,0 +1,74 @@
+"""Splits of a whole symmetric tree: bits of the definition, whatever the rows hold."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.bits import assert_same_bits
+from vtree_kernels.symmetric_splits import Rule, symmetric_splits
+
+RULE = Rule(5, 3.0, True, 0.0, np.uint64(2**63 + 5), np.uint64(2**63 + 77))
+
+
+def _given(n_rows: int, n_columns: int, n_codes: int, dtype: Any, weighted: bool) -> Any:
+    draw = np.random.default_rng(n_rows)
+    codes = draw.integers(0, n_codes, (n_rows, n_columns)).astype(dtype)
+    codes[:, 0] = np.maximum(codes[:, 0], 1)  # of which nothing is missing
+    weight = draw.integers(0, 50, n_rows) if weighted else None
+    n_bins = np.full(n_columns, n_codes - 1)
+    n_bins[-1] = codes[:, -1].max(initial=0)
+    features = np.arange(n_columns) * 3
+    return codes, weight, draw.integers(-1000, 1000, n_rows), features, n_bins, n_codes + 1
+
+
+def _same(given: Any, rule: Rule) -> Any:
+    call: Any = symmetric_splits
+    levels, leaf = call(*given, rule)
+    expected, other = call.reference(*given, rule)
+    for own, each in zip(levels, expected, strict=True):
+        assert_same_bits(own, each)
+    assert_same_bits(leaf, other)
+    return levels, leaf
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 30, 400])
+@pytest.mark.parametrize("n_codes", [3, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cosine", [False, True])
+@pytest.mark.parametrize("spread", [0.0, 40.0])
+def test_twins_agree(
+    n_rows: int, n_codes: int, weighted: bool, cosine: bool, spread: float
+) -> None:
+    given = _given(n_rows, 4, n_codes, np.uint8, weighted)
+    levels, leaf = _same(given, RULE._replace(cosine=cosine, spread=spread))
+    assert leaf.max() < 2**levels.bin.size
+    if n_rows == 400:
+        assert levels.bin.size == 5
+
+
+@pytest.mark.parametrize("depth", [1, 8])
+def test_other_codes_depths_and_penalties(depth: int) -> None:
+    given = _given(300, 3, 400, np.uint16, True)
+    _same(given, RULE._replace(depth=depth, spread=10.0))
+    _same(given, RULE._replace(depth=depth, shrink=0.0))
+
+
+def test_no_level_where_nothing_divides() -> None:
+    codes = np.ones((9, 2), dtype=np.uint8)
+    given = codes, None, np.arange(9), np.arange(2), np.array([1, 1]), 3
+    levels, leaf = _same(given, RULE)
+    assert levels.column.size == 0
+    assert not leaf.any()
+
+
+def test_missing_values_go_where_they_are_worth_most_or_with_the_more_rows() -> None:
+    """Three rows of code 1, two of code 2; the missing ones are like the latter."""
+    codes = np.array([[0], [0], [1], [1], [1], [2], [2]], dtype=np.uint8)
+    sums = np.array([5, 5, -5, -5, -5, 5, 5])
+    rule = RULE._replace(depth=1)
+    levels, leaf = _same((codes, None, sums, np.arange(1), np.array([2]), 3), rule)
+    assert (levels.bin.tolist(), levels.missing_child.tolist()) == ([1], [1])
+    assert leaf.tolist() == [1, 1, 0, 0, 0, 1, 1]
+    levels, _ = _same((codes[2:], None, sums[2:], np.arange(1), np.array([2]), 3), rule)
+    assert levels.missing_child.tolist() == [0]
