@@ -169,7 +169,7 @@ def _scores(model: Any, task: Task, parts: Any) -> dict[str, float]:
 
 def _rows(name: str, peers: list[str], options: argparse.Namespace) -> Iterator[Row]:
     """Yield what each learner scores on a table with each seed."""
-    task = TABLES[name]()
+    task = TABLES[name](options.rows)
     numeric = all(map(pd.api.types.is_numeric_dtype, task.table.dtypes))
     complete = not task.table.isna().to_numpy().any()
     for peer in peers:
@@ -187,7 +187,7 @@ def _rows(name: str, peers: list[str], options: argparse.Namespace) -> Iterator[
 
 def _lines(rows: list[Row], names: list[str]) -> Iterator[list[str]]:
     for name in names:
-        kind = TABLES[name]().kind
+        kind = TABLES[name](0).kind
         for peer in dict.fromkeys(row["peer"] for row in rows if row["table"] == name):
             own = [row for row in rows if (row["table"], row["peer"]) == (name, peer)]
             for metric, larger in METRICS[kind]:

@@ -131,6 +131,10 @@ BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
     "ordered": (OrderedBoostingRegressor, {"depth": 3, "boosting_type": "Ordered"}),
+    "monotone, symmetric": (
+        OrderedBoostingRegressor,
+        {"depth": 3, "monotone_constraints": [1, -1, 0, 0], "categorical_features": [3]},
+    ),
     "leaf by leaf": (LeafwiseBoostingClassifier, {"num_leaves": 5, "min_child_samples": 5}),
     "smoothed": (
         LeafwiseBoostingRegressor,

@@ -6,6 +6,9 @@ one to all of them. Nodes may be left without rows, so that all leaves are equal
 Of several roots, the first half may learn and the second half judge: tree j and tree J + j are
 divided alike, the steps come from the rows of the first, and how well they point along the
 gradients of the second is the score (Algorithm 2 there, with prefixes for single rows).
+
+Where features are monotone, what leaves answer must not fall along chains of them (`vtree.chains`),
+and a candidate is worth what the best such answers are.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from vtree.sampling import Columns
 from vtree.splits import Nodes, Splits
 from vtree.thresholds import thresholds
 from vtree.tree import SUBSET, THRESHOLD
+from vtree_kernels.isotonic import isotonic
 from vtree_kernels.joint import joint
 from vtree_kernels.scan import Layout, Limits
 
@@ -68,6 +72,7 @@ class SymmetricSearch(NamedTuple):
     limits: Limits = Limits(0, 0.0)
     monotone: NDArray[np.int8] | None = None
     uses_once: bool = False
+    directions: NDArray[np.int8] | None = None  # (F,) as `monotone`; nodes' bounds are their places
 
     def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell whether `find` asks for the histograms of a group."""
@@ -75,10 +80,7 @@ class SymmetricSearch(NamedTuple):
 
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> JointBest:
         """Return the best candidate of each feature of a group, hist (L, G, B, S)."""
-        learn, judge = self._pairs(nodes)
-        own_total = arrays.like(nodes.total, hist)
-        given = (learn, judge, self.shrink, group.categorical, self.layout)
-        worth, size = map(arrays.to_numpy, joint(hist, own_total, *given))
+        worth, size = self._candidates(group, hist, nodes)
         if (worth[:, 1] == -np.inf).all():  # nothing is missing
             worth, size = worth[:, :1], size[:, :1]
         score = worth
@@ -95,6 +97,32 @@ class SymmetricSearch(NamedTuple):
         n_codes = score.shape[2]
         best = flat[np.arange(place.size), place]
         return JointBest(best, place % n_codes, place >= n_codes, hist)
+
+    def _candidates(self, group: Group, hist: Array, nodes: Nodes) -> tuple[Floats, Floats]:
+        """Return the worth of each candidate, and the size of its answers, each (G, 2, B)."""
+        total = arrays.like(nodes.total, hist)
+        shrink, one_hot, layout = self.shrink, group.categorical, self.layout
+        if self.directions is None:
+            learn, judge = self._pairs(nodes)
+            found = joint(hist, total, learn, judge, shrink, one_hot, layout)
+        else:
+            learn, judge, chain = self._pairs_in_chains(nodes)
+            own = (chain, self.directions[group.features])
+            found = isotonic(hist, total, learn, judge, *own, shrink, one_hot, layout)
+        worth, size = map(arrays.to_numpy, found)
+        return worth, size
+
+    def _pairs_in_chains(self, nodes: Nodes) -> tuple[Integers, Integers, Integers]:
+        """Return the nodes that learn, those that judge them and their chains, (Q,) each."""
+        assert nodes.tree is not None
+        n_trees = int(nodes.tree.max()) + 1
+        chain = np.floor(nodes.lower).astype(np.int64)
+        in_order = np.lexsort((nodes.lower, nodes.tree, chain))
+        learn = judge = in_order
+        if self.judges:
+            learns = nodes.tree[in_order] < n_trees // 2
+            learn, judge = in_order[learns], in_order[~learns]
+        return learn, judge, chain[learn] * n_trees + nodes.tree[learn]
 
     def _pairs(self, nodes: Nodes) -> tuple[Integers, Integers]:
         """Return the nodes that learn and those that judge them, (Q,) twice.

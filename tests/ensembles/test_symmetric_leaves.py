@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vtree.binning import bin_table
+from vtree.chains import places_of_leaves
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import whole_fold
@@ -47,6 +48,19 @@ def test_many_steps_come_to_the_best_constant() -> None:
 def test_quantiles_where_derivatives_do_not_say_it() -> None:
     steps = _steps(REGRESSION["absolute_error"], LeafRule(), None, 0.5)
     assert steps.value[:, 0].tolist() == [0.5, 1.0, 0.0, 1.0]
+
+
+def test_answers_do_not_fall_along_chains() -> None:
+    """Leaves 3 and 2, and then 1 and 0, of a falling split below a free one."""
+    loss = REGRESSION["squared_error"]
+    free = _steps(loss, LeafRule(1.0)).value[:, 0]
+    np.testing.assert_allclose(free, [1 / 3, 2 / 4, 0.0, 1 / 2], rtol=1e-12)
+    place = places_of_leaves(np.array([0, -1]))
+    limited = _steps(loss, LeafRule(1.0, place=place)).value[:, 0]
+    # Of the pairs (1, 0) and (3, 2) each, the sums over all rows and twice the penalty.
+    np.testing.assert_allclose(limited, [3 / 7, 3 / 7, 1 / 3, 1 / 3], rtol=1e-12)
+    medians = _steps(REGRESSION["absolute_error"], LeafRule(place=place), None, 0.5).value[:, 0]
+    np.testing.assert_allclose(medians, [0.8, 0.8, 1.0, 1.0], rtol=1e-12)
 
 
 def _tree(feature: list[int], threshold: list[float]) -> Tree:

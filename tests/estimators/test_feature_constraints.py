@@ -1,13 +1,30 @@
 import json
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.golden_tables import GOLDEN
 from tests.peer_tables import table
 from tests.samples import reals
-from vtree import LeafwiseBoostingRegressor, NewtonBoostingRegressor, digest
+from vtree import (
+    LeafwiseBoostingRegressor,
+    NewtonBoostingRegressor,
+    OrderedBoostingClassifier,
+    OrderedBoostingRegressor,
+    digest,
+)
 from vtree.errors import InputError, InputTypeError
+
+WITHOUT_CHANCE: dict[str, Any] = {
+    "learning_rate": 0.3,
+    "score_function": "L2",
+    "leaf_estimation_method": "Gradient",
+    "bootstrap_type": "No",
+    "random_strength": 0.0,
+    "has_time": True,
+}
 
 
 @pytest.mark.parametrize("name", ["xgboost rising", "xgboost rising, shrunk"])
@@ -17,6 +34,55 @@ def test_models_of_xgboost(name: str) -> None:
     model = NewtonBoostingRegressor(n_estimators=5, **oracle["params"]).fit(X, y)
     # A value equal to a threshold goes right there.
     np.testing.assert_allclose(model.predict(X[:60] + 1e-6), oracle["prediction"], rtol=2e-6)
+
+
+@pytest.mark.parametrize("mode", ["Plain", "Ordered"])
+def test_models_of_catboost(mode: str) -> None:
+    oracle = json.loads((GOLDEN / "boosting_options.json").read_text())[f"catboost rising, {mode}"]
+    X, y = table()
+    model = OrderedBoostingRegressor(n_estimators=5, **WITHOUT_CHANCE, **oracle["params"])
+    np.testing.assert_allclose(model.fit(X, y).predict(X[:60]), oracle["prediction"], rtol=2e-6)
+    free = model.set_params(monotone_constraints=None).fit(X, y)
+    assert np.abs(free.predict(X[:60]) - oracle["prediction"]).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {},
+        {"boosting_type": "Ordered", "depth": 4},
+        {"objective": "absolute_error", "leaf_estimation_method": "Gradient"},
+        {"objective": "huber", "leaf_estimation_iterations": 3},
+        {"l2_leaf_reg": 0.0, "score_function": "L2", "bootstrap_type": "MVS"},
+    ],
+)
+def test_symmetric_trees_do_not_fall(own: dict[str, Any]) -> None:
+    draw = np.random.default_rng(5)
+    X = draw.normal(size=(500, 4))
+    X[draw.random(X.shape) < 0.05] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["e"] = pd.Categorical(draw.integers(0, 9, 500))
+    y = np.nan_to_num(X[:, 0] + np.sin(3 * X[:, 0]) - X[:, 1] + np.cos(3 * X[:, 1]))
+    y += draw.normal(scale=0.3, size=500) + frame["e"].cat.codes / 4.0
+    model = OrderedBoostingRegressor(n_estimators=20, learning_rate=0.3, random_state=0, **own)
+    worst = {}
+    for constraints in ({"a": 1, "b": -1}, None):
+        model.set_params(monotone_constraints=constraints).fit(frame, y)
+        for name, sign in (("a", 1.0), ("b", -1.0)):
+            rows = frame.iloc[np.repeat(np.arange(30), 60)].copy()
+            rows[name] = np.tile(np.linspace(-3, 3, 60), 30)
+            steps = np.diff(model.predict(rows).reshape(30, 60), axis=1) * sign
+            worst[constraints is None, name] = steps.min()
+    assert worst[False, "a"] == worst[False, "b"] == 0.0 > worst[True, "a"]
+
+
+def test_symmetric_trees_of_several_classes_have_no_directions() -> None:
+    X, _ = reals(60)
+    model = OrderedBoostingClassifier(n_estimators=2, monotone_constraints=[1, 0, 0, 0])
+    with pytest.raises(InputError, match="monotone_constraints are for .* two classes"):
+        model.fit(X, np.arange(60) % 3)
+    with pytest.raises(InputError, match="holds categories"):
+        model.set_params(categorical_features=[0]).fit(np.abs(X).round(), np.arange(60) % 2)
 
 
 def test_monotone_constraints_hold() -> None:

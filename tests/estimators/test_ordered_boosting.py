@@ -100,6 +100,12 @@ SETTINGS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
         Y,
         {"objective": "quantile", "quantile_alpha": 0.7, "boosting_type": "Ordered"},
     ),
+    "monotone": (
+        OrderedBoostingRegressor,
+        FRAME,
+        Y,
+        {"monotone_constraints": {"size": 1}, "boosting_type": "Ordered"},
+    ),
     "categories": (
         OrderedBoostingClassifier,
         FRAME,

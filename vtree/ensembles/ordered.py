@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree import draws
+from vtree.chains import places_of_leaves, places_of_new
 from vtree.criteria import NEWTON
 from vtree.elementary import exp
 from vtree.ensembles.boosting import Training, added
@@ -54,6 +55,9 @@ class Ordered(NamedTuple):
     by_variance: bool = False  # draw rows with large derivatives rather than others
     reg_variance: float | None = None  # added to their squares, None: from the last tree
     columns: Columns = Columns()
+    directions: NDArray[np.int8] | None = (
+        None  # (F,) −1, 0, 1: how answers may change with features
+    )
     seed: int = 0
 
 
@@ -144,6 +148,8 @@ def _shaped(
     if fold.whole and grows_at_once(*given, search, ordered.depth):
         return grown_at_once(*given, search, ordered.depth, key)
     plan = Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
+    if search.directions is not None:
+        plan = plan._replace(answers=places_of_new(search.directions))
     grown, rows, branch_map = grow(*given, plan, roots=roots, keys=np.full(len(roots), key))
     zeros = np.zeros(grown.feature.size)
     nothing = np.zeros((zeros.size, terms.gradient.shape[1]))
@@ -174,6 +180,7 @@ def _take_steps(
     known: the leaf of each row in some folds.
     """
     n_leaves = int((tree.first_child < 0).sum())
+    rule = ordered.leaves._replace(place=_places(ordered, tree, n_leaves))
     shared = next(iter(known.values())) if known and folds.last.statistics is None else None
     for turn, (fold, derived) in enumerate(zip(folds.every, terms, strict=True)):
         leaf = known.get(turn, shared)
@@ -182,11 +189,27 @@ def _take_steps(
             shared = leaf if fold.statistics is None else None
         segment = leaf if fold.whole else fold.model * n_leaves + leaf[fold.rows]
         own = training._replace(weights=_own_weights(training, fold))
-        steps = leaf_steps(ordered.leaves, fold, segment, n_leaves, derived, own, start)
+        steps = leaf_steps(rule, fold, segment, n_leaves, derived, own, start)
         value = steps.value * ordered.learning_rate
         check_finite(value)
         numbered_add(fold.sums, segment, value)
     return answers(tree, steps._replace(value=value))
+
+
+def _places(ordered: Ordered, tree: Tree, n_leaves: int) -> Floats | None:
+    """Return the places of a tree's leaves in chains, None where no feature is monotone."""
+    if ordered.directions is None:
+        return None
+    first_of_level = (1 << np.arange(n_leaves.bit_length() - 1)) - 1
+    feature = tree.feature[first_of_level]
+    return places_of_leaves(
+        _directions(ordered.directions, int(feature.max(initial=0)) + 1)[feature]
+    )
+
+
+def _directions(directions: NDArray[np.int8], n_features: int) -> NDArray[np.int8]:
+    """Return the directions of columns, and of target statistics beside them, which have none."""
+    return np.concatenate([directions, np.zeros(max(0, n_features - directions.size), np.int8)])
 
 
 def _own_weights(training: Training, fold: Fold) -> Weights:
@@ -205,6 +228,9 @@ def _search(
     unit = scale * np.sqrt(weight_unit) if ordered.cosine else scale * scale * weight_unit
     spread = _spread(ordered, training, fold, terms, number)
     words = ordered.seed, number
+    directions = ordered.directions
+    if directions is not None:
+        directions = _directions(directions, fold.bins.n_bins.size)
     return SymmetricSearch(
         NEWTON,
         targets.layout,
@@ -213,6 +239,7 @@ def _search(
         not fold.whole,
         Noise(int(draws.mix(draws.SCORE, *words) >> np.uint64(2)), spread / unit),
         ordered.columns._replace(seed=int(draws.mix(draws.COLUMNS, *words) >> np.uint64(2))),
+        directions=directions,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
+from vtree.chains import not_falling
 from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold
@@ -32,6 +33,15 @@ class LeafRule(NamedTuple):
     reg_lambda: float = 3.0
     newton: bool = True  # Σ −g / (Σ h + λ), or Σ −g / (Σ w + λ)
     iterations: int = 1  # steps one after another
+    place: Floats | None = None  # (L,) of the leaves, in chains along which answers do not fall
+
+    def limited(self, value: Floats, weight: Floats) -> Floats:
+        """Return answers (J L, 1) that do not fall along chains, as near as weight (J L,) says."""
+        if self.place is None:
+            return value
+        shape = (-1, self.place.size)
+        own = not_falling(value.reshape(shape), weight.reshape(shape), self.place)
+        return own.reshape(value.shape)
 
 
 class Steps(NamedTuple):
@@ -91,7 +101,7 @@ def leaf_steps(
     if training.leaves.levels is not None:
         residual = y - added(start, fold.sums[learners])[:, 0]
         value = _quantiles(residual, own, size, weights, training.leaves.levels[0])
-        return Steps(value, first, weight, n_rows)
+        return Steps(rule.limited(value, weight), first, weight, n_rows)
     value, sums = np.zeros(first.shape), first
     for iteration in range(rule.iterations):
         if iteration:
@@ -100,7 +110,9 @@ def leaf_steps(
             terms = training.terms(raw, y)
             sums, below, *_ = _leaf_sums(terms, learners, own, size, weights, curved)
         filled = n_rows[:, None] > 0
-        value = value + np.where(filled, sums / np.where(filled, below + rule.reg_lambda, 1.0), 0.0)
+        below = below + rule.reg_lambda
+        value = value + np.where(filled, sums / np.where(filled, below, 1.0), 0.0)
+        value = rule.limited(value, below)
     return Steps(value, first, weight, n_rows)
 
 

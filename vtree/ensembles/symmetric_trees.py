@@ -35,7 +35,7 @@ def grows_at_once(bins: Bins, targets: Targets, search: SymmetricSearch, depth: 
         len(bins.groups) == 1
         and not group.categorical
         and not search.judges
-        and search.monotone is None
+        and search.directions is None
         and search.columns.all_of_them
         and targets.layout.outputs == 1
         and depth <= _FEW_LEVELS

@@ -25,8 +25,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 
     All nodes of a level share one split. A category stands for the mean target of its rows: of all
     training rows where new rows are predicted, of those before it in a random order where a
-    training row itself is meant, so that no row sees its own target. CatBoost's monotone
-    constraints are not here; the other systems of boosting have them.
+    training row itself is meant, so that no row sees its own target.
 
     Parameters
     ----------
@@ -80,6 +79,9 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         The rows' own order instead.
     boost_from_average : bool, optional
         Whether the best constant is where to start, or 0. None: it is for real targets.
+    monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+        Of columns of numbers. As in CatBoost, leaves that only splits by such columns part answer
+        by isotonic regression, and splits are judged by these answers.
     quantile_alpha, tweedie_variance_power : float
     huber_slope : float
         The residual from which objective="huber" goes straight.
@@ -156,6 +158,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         permutation_count: int = 4,
         has_time: bool = False,
         boost_from_average: bool | None = None,
+        monotone_constraints: Any = None,
         quantile_alpha: float = 0.5,
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
@@ -246,6 +249,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         permutation_count: int = 4,
         has_time: bool = False,
         boost_from_average: bool | None = None,
+        monotone_constraints: Any = None,
         class_weight: Any = None,
         scale_pos_weight: float = 1.0,
         early_stopping_rounds: int | None = None,

@@ -19,7 +19,7 @@ from vtree.ensembles.ordered import Ordered, boost_ordered
 from vtree.ensembles.symmetric_leaves import LeafRule
 from vtree.ensembles.system import System
 from vtree.ensembles.target_statistics import Rows, Statistics, learnt
-from vtree.errors import MemoryBudgetError
+from vtree.errors import InputError, MemoryBudgetError
 from vtree.estimators.automatic_rate import automatic_rate
 from vtree.estimators.base import n_levels_of
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
@@ -31,6 +31,7 @@ from vtree.estimators.category_statistics import (
     widened,
 )
 from vtree.estimators.continuing import Rounds
+from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.view import split_shares
 from vtree.histogram import node_bytes
 from vtree.sampling import Columns
@@ -46,7 +47,7 @@ _BUDGETS = 4
 
 _NOT_HERE = (
     *("reg_lambda", "reg_alpha", "min_child_weight", "colsample_bytree", "colsample_bynode"),
-    *("monotone_constraints", "interaction_constraints", "min_samples_category"),
+    *("interaction_constraints", "min_samples_category"),
 )
 ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     **{name: rule for name, rule in NEWTON_CONSTRAINTS.items() if name not in _NOT_HERE},
@@ -128,8 +129,18 @@ class OrderedBoosting(BoostingEstimator):
             by_variance=self.bootstrap_type == "MVS",
             reg_variance=None if self.mvs_reg is None else float(self.mvs_reg),
             columns=Columns(by_level=float(self.rsm)),
+            directions=self._directions(),
             seed=self._seed,
         )
+
+    def _directions(self) -> NDArray[np.int8] | None:
+        directions = monotone_directions(self.monotone_constraints, self)
+        if directions is not None and self._n_raw() > 1:
+            raise InputError(
+                "monotone_constraints are for real targets and two classes here, and y holds "
+                f"{self._n_raw()} classes; NewtonBoostingClassifier takes them for any number"
+            )
+        return directions
 
     def _start(self, training: Training, before: Tree | None) -> None:
         super()._start(training, before)
