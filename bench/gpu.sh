@@ -5,8 +5,13 @@
 #     bench/gpu.sh                 results in $OUT, or bench/results/
 #
 # Needs Python with CuPy, what vtree depends on, and pytest, hypothesis and array-api-strict for the
-# tests; no network: wheels of pure Python in .wheels/ are used as they are. Peers that are not
-# installed are left out; what fails or takes too long is said in the summary.
+# tests; no network: wheels of pure Python in .wheels/ are used as they are. Where these are missing,
+#
+#     pip download --no-deps -d .wheels array-api-compat array-api-strict
+#
+# fetches them beforehand. Peers that are not installed are left out; what fails or takes too long is
+# said in the summary. It leaves six files at most: gpu_summary.txt, gpu_steps.txt with all that was
+# printed, the rows of each bench, and all of them in gpu.json; they grow step by step.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 out=${OUT:-bench/results}
@@ -22,9 +27,23 @@ export NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-${TMPDIR:-/tmp}/vtree_numba_cache}
 python=${PYTHON:-python3}
 failures=0
 
-# step NAME SECONDS COMMAND…: run with a limit, keep all it prints, add the end to the summary.
+steps=$out/gpu_steps.txt  # all that the steps printed
+
+# collect: put the rows measured so far into one file. After each step, for whoever stops this one.
+collect() {
+    "$python" - "$out" <<'PYTHON'
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+rows = {p.stem: [json.loads(line) for line in p.open()] for p in sorted(folder.glob("*.jsonl"))}
+(folder / "gpu.json").write_text(json.dumps(rows, indent=1))
+print(f"{sum(map(len, rows.values()))} rows in gpu.json")
+PYTHON
+}
+
+# step NAME SECONDS COMMAND…: run with a limit, keep all it prints, add the end to the summary. At
+# the limit it is interrupted as by Ctrl-C, so that pytest says what has failed until then.
 step() {
-    local name=$1 seconds=$2 left=$((limit - SECONDS)) status
+    local name=$1 seconds=$2 left=$((limit - SECONDS)) status printed
     shift 2
     ((left < seconds)) && seconds=$left
     if ((seconds < 5)); then
@@ -33,35 +52,65 @@ step() {
         return
     fi
     local began=$SECONDS
-    timeout "$seconds" "$@" >"$out/gpu_$name.txt" 2>&1
+    printed=$(mktemp)
+    timeout --signal=INT --kill-after=5 "$seconds" "$@" >"$printed" 2>&1
     status=$?
     {
         printf '\n== %s: ' "$name"
         case $status in
             0) printf 'done' ;;
-            124) printf 'stopped after %d s' "$seconds" ;;
+            124 | 137) printf 'stopped after %d s' "$seconds" ;;
             *) printf 'failed (%d)' "$status" ;;
         esac
         printf ', %d s\n' "$((SECONDS - began))"
-        tail -n 40 "$out/gpu_$name.txt"
+        tail -n 40 "$printed"
     } | tee -a "$summary"
+    { printf '\n== %s\n' "$name"; tail -c 2000000 "$printed"; } >>"$steps"
+    rm -f "$printed"
+    collect >/dev/null
     ((status == 0)) || failures=$((failures + 1))
 }
 
 : >"$summary"
+: >"$steps"
 {
     date -u +%FT%TZ
     git rev-parse HEAD 2>/dev/null
     nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
-    "$python" -c 'import cupy; print("CuPy", cupy.__version__, cupy.cuda.runtime.runtimeGetVersion())'
 } 2>&1 | tee -a "$summary"
 
 threads=$(nproc)
+# What is missing is said first: a wheel, the driver, a header that CuPy compiles with.
+step machine 40 "$python" - <<'PYTHON'
+import importlib, importlib.metadata, sys
+missing = []
+for name in ("numpy", "scipy", "sklearn", "numba", "narwhals", "safetensors", "array_api_compat",
+             "array_api_strict", "hypothesis", "pytest", "cupy"):
+    try:
+        found = importlib.import_module(name)
+        print(name, getattr(found, "__version__", ""))
+    except Exception as error:
+        missing.append(name)
+        print(f"{name}: {type(error).__name__}: {error}")
+if "cupy" in missing:
+    sys.exit("without CuPy nothing runs on the GPU")
+import cupy
+print("CUDA", cupy.cuda.runtime.runtimeGetVersion(), "driver", cupy.cuda.runtime.driverGetVersion())
+print("sum by CuPy:", int(cupy.arange(10).sum()))
+import vtree, vtree_kernels
+print(*vtree.backends(), sep="\n")
+device = vtree_kernels.cuda.device(0)
+print(device.processors, "processors,", device.shared_bytes, "bytes of shared memory a block")
+sys.exit(f"missing: {missing}" if missing else 0)
+PYTHON
 step atomics 40 "$python" bench/bench_atomics.py --results "$out"
-# Without the options of pyproject.toml, which ask for plugins that may not be installed.
-step tests 130 "$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -q \
-    --import-mode=importlib -m cuda tests/kernels tests/test_cuda_path.py \
-    tests/estimators/test_devices.py
+# Without the options of pyproject.toml, which ask for plugins that may not be installed. Most of
+# the time is NVRTC's, on the processor: workers share it, where pytest-xdist is there.
+workers=()
+"$python" -c 'import xdist' 2>/dev/null && workers=(-n "$((threads < 8 ? threads : 8))")
+step tests 150 "$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -q \
+    -rfE --tb=short --import-mode=importlib "${workers[@]}" -m cuda tests/kernels \
+    tests/test_cuda_path.py tests/estimators/test_devices.py
 kernel() {
     step "$1" "$2" "$python" "bench/bench_$1.py" --repeats 3 --threads "$threads" \
         --results "$out" "${@:3}"
@@ -79,11 +128,5 @@ kernel traverse 40
 kernel joint 20 --rows 100000
 printf '\n%d of the steps failed or were stopped; %d s in all\n' "$failures" "$SECONDS" \
     | tee -a "$summary"
-"$python" - "$out" <<'PYTHON' | tee -a "$summary"
-import json, pathlib, sys
-folder = pathlib.Path(sys.argv[1])
-rows = {p.stem: [json.loads(line) for line in p.open()] for p in sorted(folder.glob("*.jsonl"))}
-(folder / "gpu.json").write_text(json.dumps(rows, indent=1))
-print(f"{sum(map(len, rows.values()))} rows in gpu.json")
-PYTHON
+collect | tee -a "$summary"
 ((failures == 0))

@@ -6,6 +6,7 @@ import argparse
 import functools
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -83,35 +84,68 @@ def bench(
     """Check and measure a kernel as the command line asks; keep the rows and print a table.
 
     Runs on a GPU too where there is one. placed: which arguments are arrays that lie there.
-    Exits with 1 where a twin does not equal the reference.
+    A case that fails, or where a twin does not equal the reference, is left out and said at the
+    end; then it exits with 1.
     """
     chosen = [case for case in cases if options.only in case.name]
     gpu = find_gpu()
     twins = {"cpu": kernel.twin("cpu")} | ({"cuda": kernel.twin("cuda")} if gpu else {})
-    for case in chosen:
-        for call in case.make(min(CHECK_ROWS, options.rows)).calls:
-            expected = kernel.reference(*call)
-            for name, twin in twins.items():
-                own = _placed(call, placed, gpu) if name == "cuda" else call
-                if not same_bits(twin(*own), expected):
-                    sys.exit(
-                        f"{kernel.__name__}, {case.name}: the {name} twin is not the reference"
-                    )
     rows: list[Row] = []
+    wrong: list[str] = []
     for case in chosen:
-        work = case.make(options.rows)
-        for where, timing in timed(
-            _runs(twins, work, options, placed, gpu), options.repeats
-        ).items():
-            row: Row = {"kernel": kernel.__name__, "case": case.name, **case.facts}
-            row |= {"rows": options.rows, "updates": work.updates, **where._asdict()}
-            row |= {"repeats": options.repeats, "equals_reference": True}
-            row |= {"floor_ns": _floor(where, work, gpu)}
-            row |= {f"ns_{name}": 1e9 * s / work.updates for name, s in timing._asdict().items()}
-            rows.append(row)
-    write_rows("kernels", rows, options.results)
-    print(f"{kernel.__name__}: ns per {unit}, median (best) of {options.repeats}")
-    print(_table(rows, options.threads, gpu))
+        try:
+            _check(kernel, case, twins, options, placed, gpu)
+            own = _measured(kernel, case, twins, options, placed, gpu)
+        except Exception as error:  # of the driver, say; other cases may tell more
+            traceback.print_exc()
+            wrong.append(f"{kernel.__name__}, {case.name}: {type(error).__name__}: {error}")
+            continue
+        write_rows("kernels", own, options.results)
+        rows += own
+    if rows:
+        print(f"{kernel.__name__}: ns per {unit}, median (best) of {options.repeats}")
+        print(_table(rows, options.threads, gpu))
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+def _check(
+    kernel: Kernel[..., Any],
+    case: Case,
+    twins: dict[str, Callable[..., Any]],
+    options: argparse.Namespace,
+    placed: Sequence[int],
+    gpu: Gpu | None,
+) -> None:
+    """Raise ValueError if a twin does not equal the reference."""
+    for call in case.make(min(CHECK_ROWS, options.rows)).calls:
+        expected = kernel.reference(*call)
+        for name, twin in twins.items():
+            own = _placed(call, placed, gpu) if name == "cuda" else call
+            if not same_bits(twin(*own), expected):
+                raise ValueError(f"the {name} twin is not the reference")
+
+
+def _measured(
+    kernel: Kernel[..., Any],
+    case: Case,
+    twins: dict[str, Callable[..., Any]],
+    options: argparse.Namespace,
+    placed: Sequence[int],
+    gpu: Gpu | None,
+) -> list[Row]:
+    """Return a case's rows, one a way to run it."""
+    work = case.make(options.rows)
+    rows: list[Row] = []
+    runs = _runs(twins, work, options, placed, gpu)
+    for where, timing in timed(runs, options.repeats).items():
+        row: Row = {"kernel": kernel.__name__, "case": case.name, **case.facts}
+        row |= {"rows": options.rows, "updates": work.updates, **where._asdict()}
+        row |= {"repeats": options.repeats, "equals_reference": True}
+        row |= {"floor_ns": _floor(where, work, gpu)}
+        row |= {f"ns_{name}": 1e9 * s / work.updates for name, s in timing._asdict().items()}
+        rows.append(row)
+    return rows
 
 
 def command_line(documentation: str | None) -> argparse.Namespace:

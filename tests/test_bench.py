@@ -97,10 +97,30 @@ def test_a_wrong_twin_is_not_measured(monkeypatch: pytest.MonkeyPatch, tmp_path:
     work = harness.Work([(values, [0], edges, [0, 1], np.uint8)], 4)
     case = harness.Case("one value", lambda rows: work, {})
     monkeypatch.setattr(sys, "argv", ["bench", "--results", str(tmp_path)])
-    with pytest.raises(SystemExit, match="one value: the cpu twin is not the reference"):
+    with pytest.raises(
+        SystemExit, match="one value: ValueError: the cpu twin is not the reference"
+    ):
         wrong = Kernel(bincode, cpu="vtree_kernels.bincode.cpu")
         harness.bench(wrong, "value", [case], harness.command_line(""), (0, 2))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_case_that_fails_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+
+    def broken(rows: int) -> Any:
+        raise OSError("no such driver")
+
+    values, edges = np.ones((4, 1)), np.zeros(1)
+    work = harness.Work([(values, [0], edges, [0, 1], np.uint8)], 4)
+    cases = [harness.Case("first", broken, {}), harness.Case("second", lambda rows: work, {})]
+    monkeypatch.setattr(sys, "argv", ["bench", "--results", str(tmp_path)])
+    with pytest.raises(SystemExit, match="first: OSError: no such driver"):
+        harness.bench(bincode, "value", cases, harness.command_line(""), (0, 2))
+    rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
+    assert {row["case"] for row in rows} == {"second"}
 
 
 GPU_CASES = {
