@@ -36,7 +36,7 @@ from vtree.predict import leaves
 from vtree.tables import Schema
 from vtree.targets import quantise_weights
 from vtree.tree import Tree, depth, joined, some_trees
-from vtree_kernels import keep_freed, threads
+from vtree_kernels import freed_memory_kept, threads
 
 Floats = NDArray[np.float64]
 
@@ -292,12 +292,12 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     @with_callbacks
     def _train(self, run: Rounds, X: Any, y: Any, sample_weight: Any) -> None:
         """Grow all rounds, and tell of them."""
-        keep_freed()  # rounds need the same memory, one after another
         trees = [] if run.before is None else [run.before]
         done = sum(tree.root.size for tree in trees) // self._trees_a_round()
         wanted = self._rounds_wanted()
         given = {"X": X, "y": y, "sample_weight": sample_weight}
-        with reported(self, "round", wanted, done=done, **given) as report:
+        # Rounds need the same memory, one after another.
+        with freed_memory_kept(), reported(self, "round", wanted, done=done, **given) as report:
             self._grow(run, trees, range(done, wanted), report)
             self.grown_ = joined(trees)
             if self._keeps_scores:
