@@ -11,7 +11,7 @@ from contextlib import contextmanager
 # glibc's own numbers, and what it does by itself once a block of 32 MiB has been freed.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _USUAL = ((_MMAP_THRESHOLD, 1 << 25), (_TRIM_THRESHOLD, 1 << 26))
-_ALL = ((_MMAP_THRESHOLD, 1 << 30), (_TRIM_THRESHOLD, 1 << 30))  # bytes
+_ALL = ((_MMAP_THRESHOLD, 1 << 27), (_TRIM_THRESHOLD, 1 << 30))  # bytes
 
 _lock = threading.Lock()
 _inside = 0
