@@ -14,6 +14,7 @@ from vtree_kernels import _threads
 from vtree_kernels.histogram.cpu import batches, chunks
 
 CHUNK = 32_768  # rows of one node per task
+LEAST_CHUNK, SHARES = 4_096, 32  # rows of tasks of one call: so many, or a share of all rows
 
 
 @numba.njit(cache=True, nogil=True)
@@ -90,7 +91,7 @@ def partition(
 ) -> NDArray[np.int32]:
     """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 8)
+    borders = together(tasks)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
 
     def count(index: int) -> None:
@@ -99,6 +100,12 @@ def partition(
     _threads.run(count, len(borders) - 1, work=4 * int((stop - start).sum()))
     given = rows, start, stop, tasks, borders, counts
     return written(*given, functools.partial(write_by_child, rows, child, tasks))
+
+
+def together(tasks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the borders (n + 1,) of tasks that one call works through."""
+    share = int((tasks[:, 2] - tasks[:, 1]).sum()) // SHARES
+    return batches(tasks, max(LEAST_CHUNK, min(CHUNK, share)))
 
 
 def write_by_child(

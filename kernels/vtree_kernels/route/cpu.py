@@ -9,15 +9,22 @@ Rows of two children are parted in place of being told which child they go to:
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.histogram.cpu import batches, chunks
-from vtree_kernels.partition.cpu import CHUNK, write_by_child, written
+from vtree_kernels._naming import named_after
+from vtree_kernels._prefetch import prefetch
+from vtree_kernels.histogram.cpu import chunks
+from vtree_kernels.partition.cpu import CHUNK, together, write_by_child, written
+
+AHEAD = 128  # rows; measured
+FAR = 32  # bytes from one code to the next, from which fetching them before pays
 
 
 @numba.njit(cache=True, nogil=True)
@@ -98,39 +105,83 @@ def _decide(  # type: ignore[no-untyped-def]
             counts[t, each] = own[each]
 
 
-@numba.njit(cache=True, nogil=True)
-def _part_by_threshold(parted, rows, begin, end, codes, step, at, cut, missing):  # type: ignore[no-untyped-def]
+@register_jitable(forceinline=True)
+def _code(codes: Any, rows: Any, position: Any, last: Any, step: Any, at: Any, far: Any) -> Any:
+    """Return the code of a row; where rows lie far apart, fetch one that is needed later."""
+    if far:
+        later = np.uint64(rows[min(position + np.uint64(AHEAD), last)])
+        prefetch(codes, np.intp(later * step + at))
+    return np.uint64(codes[np.uint64(rows[position]) * step + at])
+
+
+@register_jitable(forceinline=True)
+def _part_by_threshold(
+    parted: Any,
+    rows: Any,
+    begin: Any,
+    last: Any,
+    codes: Any,
+    step: Any,
+    at: Any,
+    rule: Any,
+    far: Any,
+) -> Any:
     """Write the rows of two children, the second one's from the end; return the first one's number.
 
     A row is written to both places, the wrong one of which the next row takes.
     """
-    less = np.uint64(missing)
-    least, step, at = np.uint64(cut + 1) - less, np.uint64(step), np.uint64(at)
-    left, right = np.uint64(begin), np.uint64(end) - np.uint64(1)
-    for position in range(np.uint64(begin), np.uint64(end)):
-        row = rows[position]
-        to = np.uint64(np.uint64(codes[np.uint64(row) * step + at]) - less >= least)
-        parted[left] = row
-        parted[right] = row
+    cut, less, _ = rule
+    least = np.uint64(cut + 1) - less
+    left, right = begin, last
+    for position in range(begin, last + np.uint64(1)):
+        to = np.uint64(_code(codes, rows, position, last, step, at, far) - less >= least)
+        parted[left] = parted[right] = rows[position]
         right -= to
         left += np.uint64(1) - to
-    return np.int64(left) - begin
+    return left - begin
 
 
-@numba.njit(cache=True, nogil=True)
-def _part_by_table(parted, rows, begin, end, codes, step, at, table, missing):  # type: ignore[no-untyped-def]
+@register_jitable(forceinline=True)
+def _part_by_table(
+    parted: Any,
+    rows: Any,
+    begin: Any,
+    last: Any,
+    codes: Any,
+    step: Any,
+    at: Any,
+    rule: Any,
+    far: Any,
+) -> Any:
     """Do it where each code has its child."""
-    absent, step, at = np.uint64(missing), np.uint64(step), np.uint64(at)
-    left, right = np.uint64(begin), np.uint64(end) - np.uint64(1)
-    for position in range(np.uint64(begin), np.uint64(end)):
-        row = rows[position]
-        code = np.uint64(codes[np.uint64(row) * step + at])
+    _, absent, table = rule
+    left, right = begin, last
+    for position in range(begin, last + np.uint64(1)):
+        code = _code(codes, rows, position, last, step, at, far)
         to = absent if code == np.uint64(0) else np.uint64(table[code])
-        parted[left] = row
-        parted[right] = row
+        parted[left] = parted[right] = rows[position]
         right -= to
         left += np.uint64(1) - to
-    return np.int64(left) - begin
+    return left - begin
+
+
+def _near_and_far(loop: Callable[..., Any]) -> Any:
+    """Compile loop(…, far) for rows whose codes share lines of the cache, and for others."""
+
+    @numba.njit(cache=True, nogil=True)
+    @named_after(loop)
+    def parted_by(parted, rows, begin, end, codes, step, at, rule):  # type: ignore[no-untyped-def]
+        given = np.uint64(begin), np.uint64(end - 1), codes, np.uint64(step), np.uint64(at), rule
+        span = (np.int64(rows[end - 1]) - np.int64(rows[begin])) * step
+        if span > FAR * (end - begin):
+            return np.int64(loop(parted, rows, *given, True))
+        return np.int64(loop(parted, rows, *given, False))
+
+    return parted_by
+
+
+_by_threshold_in_two = _near_and_far(_part_by_threshold)
+_by_table_in_two = _near_and_far(_part_by_table)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -153,12 +204,15 @@ def _part(  # type: ignore[no-untyped-def]
     """Do it task by task, and count; as `_decide`, of nodes with two children."""
     for t in range(first, last):
         node, begin, end = tasks[t, 0], tasks[t, 1], tasks[t, 2]
+        counts[t, 0], counts[t, 1] = 0, 0
+        if begin == end:
+            continue
         given = (parted, rows, begin, end, codes, step, at[node])
-        missing = np.int64(absent[node])
+        rule = np.int64(bin[node]), np.uint64(absent[node]), table[max(offset[node], 0) :]
         if kind[node] == 0:
-            n_first = _part_by_threshold(*given, np.int64(bin[node]), missing)
+            n_first = _by_threshold_in_two(*given, rule)
         else:
-            n_first = _part_by_table(*given, table[offset[node] :], missing)
+            n_first = _by_table_in_two(*given, rule)
         counts[t, 0], counts[t, 1] = n_first, end - begin - n_first
 
 
@@ -189,7 +243,7 @@ def route(
 ) -> NDArray[np.int32]:
     """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 8)
+    borders = together(tasks)
     counts = np.zeros((len(tasks), n_children), dtype=np.int64)
     two = n_children == 2
     sides = np.int32 if two else np.uint8 if n_children <= 256 else np.uint16
