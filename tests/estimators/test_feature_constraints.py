@@ -76,6 +76,30 @@ def test_symmetric_trees_do_not_fall(own: dict[str, Any]) -> None:
     assert worst[False, "a"] == worst[False, "b"] == 0.0 > worst[True, "a"]
 
 
+@pytest.mark.parametrize("path_smooth", [1.0, 30.0, 1e4])
+@pytest.mark.parametrize("objective", ["squared_error", "quantile", "poisson"])
+def test_answers_that_lean_on_those_above_do_not_fall(objective: str, path_smooth: float) -> None:
+    draw = np.random.default_rng(3)
+    X = draw.normal(size=(600, 3))
+    X[draw.random(X.shape) < 0.05] = np.nan
+    y = np.nan_to_num(X[:, 0] + 2.0 * np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] - X[:, 1])
+    y = np.abs(y) if objective == "poisson" else y
+    model = LeafwiseBoostingRegressor(
+        n_estimators=20,
+        learning_rate=0.5,
+        min_child_samples=1,
+        objective=objective,
+        path_smooth=path_smooth,
+        monotone_constraints=[1, -1, 0],
+    ).fit(X, y)
+    for feature, sign in ((0, 1.0), (1, -1.0)):
+        rows = np.repeat(X[:60], 80, axis=0)
+        rows[:, feature] = np.tile(np.linspace(-3, 3, 80), 60)
+        found = model.predict(rows).reshape(60, 80)
+        assert (np.diff(found, axis=1) * sign >= 0.0).all()
+    assert np.ptp(model.predict(X)) > 1e-3
+
+
 def test_symmetric_trees_of_several_classes_have_no_directions() -> None:
     X, _ = reals(60)
     model = OrderedBoostingClassifier(n_estimators=2, monotone_constraints=[1, 0, 0, 0])

@@ -101,6 +101,12 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "squares": (GradientBoostingRegressor, Y, {"subsample": 0.7, "random_state": 1}),
     "huber": (GradientBoostingRegressor, Y, {"loss": "huber"}),
     "quantile": (GradientBoostingRegressor, Y, {"loss": "quantile", "alpha": 0.3}),
+    "quantiles": (GradientBoostingRegressor, Y, {"loss": "quantile", "alpha": [0.3, 0.8]}),
+    "outputs": (
+        GradientBoostingRegressor,
+        np.stack([Y, np.sin(Y)], axis=1),
+        {"loss": "huber", "subsample": 0.7, "random_state": 1},
+    ),
     "leaves": (GradientBoostingRegressor, Y, {"max_leaf_nodes": 5, "min_samples_leaf": 0.05}),
     "two": (GradientBoostingClassifier, LABELS > 1, {"max_features": 2, "random_state": 2}),
     "exponential": (GradientBoostingClassifier, LABELS > 1, {"loss": "exponential"}),

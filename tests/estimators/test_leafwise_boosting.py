@@ -63,6 +63,16 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         LABELS,
         {"path_smooth": 20.0, "categorical_features": [1], "num_leaves": 5},
     ),
+    "outputs": (
+        LeafwiseBoostingRegressor,
+        np.stack([Y, np.sin(Y)], axis=1),
+        {"data_sample_strategy": "goss", "learning_rate": 0.5, "num_leaves": 6},
+    ),
+    "smooth, monotone": (
+        LeafwiseBoostingRegressor,
+        Y,
+        {"path_smooth": 9.0, "monotone_constraints": [1, -1, 0, 0]},
+    ),
     "balanced": (LeafwiseBoostingClassifier, LABELS > 1, {"class_weight": "balanced"}),
 }
 
@@ -93,7 +103,7 @@ def test_parameters_that_contradict_each_other() -> None:
         LeafwiseBoostingRegressor(data_sample_strategy="goss", top_rate=0.7, other_rate=0.5).fit(
             X, Y
         )
-    with pytest.raises(InputError, match="no level of a quantile"):
+    with pytest.raises(InputError, match=r"^alpha=1.5 must be a level"):
         LeafwiseBoostingRegressor(objective="quantile", alpha=1.5).fit(X, Y)
 
 

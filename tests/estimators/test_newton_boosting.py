@@ -360,42 +360,10 @@ def test_several_outputs_are_models_of_their_own(tmp_path: Path) -> None:
         model.set_params(objective="poisson").fit(X, counts)
 
 
-def test_quantiles_together_do_not_cross_and_cover_their_shares() -> None:
-    draw = np.random.default_rng(0)
-    table = draw.random((600, 1))
-    y = table[:, 0] + draw.normal(scale=0.1 + table[:, 0], size=600)
-    levels = [0.1, 0.2, 0.8]
-    model = NewtonBoostingRegressor(
-        objective="quantile", quantile_alpha=levels, n_estimators=20, max_depth=2
-    ).fit(table, y, eval_set=[(table, y)])
-    found = model.predict(table)
-    assert found.shape == (600, 3) and (np.diff(found, axis=1) >= 0.0).all()
-    np.testing.assert_allclose((y[:, None] <= found).mean(axis=0), levels, atol=0.03)
-    alone = [
-        NewtonBoostingRegressor(
-            objective="quantile", quantile_alpha=level, n_estimators=20, max_depth=2
-        ).fit(table, y)
-        for level in levels
-    ]
-    raw = np.stack([own.predict(table) for own in alone], axis=1)
-    np.testing.assert_allclose(found, np.sort(raw, axis=1), rtol=1e-12)
-    # The mean pinball loss is what is watched; sorted predictions lose less.
-    watched = model.evals_result_["validation_0"]["loss"][-1]
-    distance = y[:, None] - found
-    pinball = np.maximum(np.multiply(levels, distance), np.subtract(levels, 1.0) * distance)
-    assert pinball.mean() <= watched
-
-
 @pytest.mark.parametrize("levels", [[0.9, 0.1], [0.5, 0.5], [0.0, 0.5], [], ["a"]])
 def test_levels_of_quantiles_ascend(levels: list[Any]) -> None:
     with pytest.raises(InputError, match="quantile_alpha"):
         NewtonBoostingRegressor(objective="quantile", quantile_alpha=levels).fit(X, Y)
-
-
-def test_quantiles_of_several_outputs_are_several_models() -> None:
-    model = NewtonBoostingRegressor(objective="quantile", quantile_alpha=[0.1, 0.9])
-    with pytest.raises(InputError, match="asks for 2 quantiles, and y has 2 columns"):
-        model.fit(X, np.stack([Y, Y], axis=1))
 
 
 def test_bins_of_a_round_cannot_be_ready() -> None:

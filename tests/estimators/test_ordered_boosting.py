@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import vtree
 from tests.golden_tables import GOLDEN, numbers
+from tests.peer_tables import table as made
 from tests.samples import classes, columns, reals
 from vtree import OrderedBoostingClassifier, OrderedBoostingRegressor, digest, kernels
 
@@ -87,6 +88,31 @@ def test_held_out_loss_where_bins_differ(mode: str) -> None:
     assert ours <= 1.005 * peers
 
 
+def test_several_outputs_of_catboost() -> None:
+    """MultiRMSE, whose trees answer for all outputs."""
+    oracle = json.loads((GOLDEN / "boosting_options.json").read_text())["catboost outputs"]
+    X, y = made()
+    targets = np.stack([y, X[:, 3] * X[:, 5] / 100.0, -X[:, 4]], axis=1)
+    model = OrderedBoostingRegressor(n_estimators=5, **{**WITHOUT_CHANCE, **oracle["params"]})
+    found = model.fit(X, targets).predict(X[:60])
+    np.testing.assert_allclose(found, oracle["prediction"], rtol=2e-6, atol=1e-6)
+
+
+def test_means_of_several_outputs_have_names(tmp_path: Path) -> None:
+    targets = np.stack([Y, -Y], axis=1)
+    model = OrderedBoostingRegressor(n_estimators=3, depth=2).fit(FRAME[["place"]], targets)
+    assert model.derived_names_ == ["mean target 0 by place", "mean target 1 by place"]
+    vtree.save(model, tmp_path / "model.vtree")
+    again = vtree.load(tmp_path / "model.vtree")
+    np.testing.assert_array_equal(again.predict(FRAME[["place"]]), model.predict(FRAME[["place"]]))
+    levels = {"objective": "quantile", "quantile_alpha": [0.1, 0.9]}
+    model.set_params(**levels).fit(FRAME[["place"]], Y)
+    assert model.derived_names_ == ["mean target by place"]
+    vtree.save(model, tmp_path / "model.vtree")
+    again = vtree.load(tmp_path / "model.vtree")
+    np.testing.assert_array_equal(again.predict(FRAME[["place"]]), model.predict(FRAME[["place"]]))
+
+
 X, Y = reals()
 LABELS = classes()[1]
 FRAME = pd.DataFrame({**columns(200)[0], "place": np.arange(200) % 7 % 5}).astype({"place": str})
@@ -105,6 +131,18 @@ SETTINGS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
         FRAME,
         Y,
         {"monotone_constraints": {"size": 1}, "boosting_type": "Ordered"},
+    ),
+    "outputs": (
+        OrderedBoostingRegressor,
+        FRAME,
+        np.stack([Y, np.sin(9.0 * Y)], axis=1),
+        {"bootstrap_type": "MVS", "boosting_type": "Ordered"},
+    ),
+    "several quantiles": (
+        OrderedBoostingRegressor,
+        FRAME,
+        Y,
+        {"objective": "quantile", "quantile_alpha": [0.2, 0.5, 0.9]},
     ),
     "categories": (
         OrderedBoostingClassifier,

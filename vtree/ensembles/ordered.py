@@ -101,7 +101,7 @@ def _chance(
     last: Tree | None,
 ) -> Chance | None:
     """Return what a round draws for each entry of a fold; last: the tree of the round before."""
-    n_rows = training.y.size
+    n_rows = training.y.shape[0]
     if not ordered.by_variance:
         usual = (ordered.temperature, ordered.subsample, ordered.seed, number)
         drawn = row_factors(*usual, n_rows)

@@ -93,8 +93,8 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integer
         level = np.asarray(leaves.levels)[column[begin]]
         return segment_quantiles(residual, begin, weight, level)
     if leaves.huber is not None:
-        residual, _ = _residuals(table, rows)
-        return _huber(residual, begin, weight, leaves.huber, weights)
+        residual, column = _residuals(table, rows)
+        return _huber(residual, column, begin, weight, leaves.huber, weights)
     assert table.hessian is not None
     total = _sums(table.hessian[rows], begin, weight, weights)
     step: Floats = _sums(-table.gradient[rows], begin, weight, weights)
@@ -109,11 +109,17 @@ def _residuals(table: Rows, rows: NDArray[Any]) -> tuple[Floats, Integers]:
 
 
 def _huber(
-    residual: Floats, begin: Integers, weight: Integers | None, level: float, weights: Weights
+    residual: Floats,
+    column: Integers,
+    begin: Integers,
+    weight: Integers | None,
+    level: float,
+    weights: Weights,
 ) -> Floats:
     """Return median + mean of clipped distances to it (Friedman 2001, equation 33)."""
-    whole = np.zeros(1, dtype=np.int64)
-    delta = segment_quantiles(np.abs(residual), whole, weight, level)[0]
+    first = np.flatnonzero(np.diff(column, prepend=-1))  # rows of each tree
+    delta = segment_quantiles(np.abs(residual), first, weight, level)
+    delta = np.repeat(delta, np.diff(first, append=residual.size))
     median = segment_quantiles(residual, begin, weight, 0.5)
     lengths = np.diff(begin, append=residual.size)
     clipped = np.clip(residual - np.repeat(median, lengths), -delta, delta)

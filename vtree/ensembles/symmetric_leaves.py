@@ -99,8 +99,8 @@ def leaf_steps(
     curved = rule.newton and training.curved and training.leaves.levels is None
     first, below, n_rows, weight = _leaf_sums(terms, learners, own, size, weights, curved)
     if training.leaves.levels is not None:
-        residual = y - added(start, fold.sums[learners])[:, 0]
-        value = _quantiles(residual, own, size, weights, training.leaves.levels[0])
+        residual = (y[:, None] if y.ndim == 1 else y) - added(start, fold.sums[learners])
+        value = _quantiles(residual, own, size, weights, training.leaves.levels)
         return Steps(rule.limited(value, weight), first, weight, n_rows)
     value, sums = np.zeros(first.shape), first
     for iteration in range(rule.iterations):
@@ -145,14 +145,15 @@ def _leaf_sums(
 
 
 def _quantiles(
-    residual: Floats, segment: Integers, size: int, weights: Weights, level: float
+    residual: Floats, segment: Integers, size: int, weights: Weights, levels: tuple[float, ...]
 ) -> Floats:
-    """Return the quantile of the residuals in each leaf, (size, 1), 0 in empty ones."""
+    """Return quantiles of the residuals (E, K) in each leaf, (size, K), 0 in empty ones."""
     sorting = np.argsort(segment, kind="stable")
     filled, begin = np.unique(segment[sorting], return_index=True)
     whole = None if weights.whole is None else weights.whole[sorting]
-    found = np.zeros((size, 1))
-    found[filled, 0] = segment_quantiles(residual[sorting], begin, whole, level)
+    found = np.zeros((size, len(levels)))
+    for k, level in enumerate(levels):
+        found[filled, k] = segment_quantiles(residual[sorting, k], begin, whole, level)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ def _single(columns: NDArray[Any], y: Any) -> NDArray[Any]:
     if columns.shape[1] > 1:
         raise InputError(
             f"y has {columns.shape[1]} columns, but this estimator takes one output, y of shape "
-            "(N,). NewtonBoostingRegressor takes several, and so does scikit-learn's "
-            "MultiOutputRegressor or MultiOutputClassifier around this one."
+            "(N,). Boosting of real targets takes several, and so does scikit-learn's "
+            "MultiOutputClassifier around this one."
         )
     if len(getattr(y, "shape", ())) == 2:
         column_or_1d(columns, warn=True)
@@ -39,12 +40,12 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
     """Base of boosting for real targets; use a derived class."""
 
     n_outputs_ = 1
-    _takes_several = False  # outputs, (N, K)
+    _levels: tuple[str, str] = ("objective", "quantile_alpha")  # what names the loss, its levels
 
     def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
         columns = as_columns(y, numeric=True)
         weight = row_weights(sample_weight, None, columns, n_rows)
-        several = self._takes_several and columns.shape[1] > 1
+        several = columns.shape[1] > 1
         self.n_outputs_ = columns.shape[1] if several else 1
         return self._checked(columns if several else _single(columns, y), "y"), weight
 
@@ -58,7 +59,16 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
         return self._checked(own, "y of eval_set")
 
     def _n_raw(self) -> int:
-        return self.n_outputs_
+        loss, name = self._levels
+        given = getattr(self, name)
+        several = isinstance(getattr(self, loss), str) and getattr(self, loss) == "quantile"
+        n_levels = len(quantile_levels(given, name)) if several else 1
+        if n_levels > 1 and self.n_outputs_ > 1:
+            raise InputError(
+                f"{name}={given!r} asks for {n_levels} quantiles, and y has {self.n_outputs_} "
+                "columns; fit one model a column, or ask for one quantile"
+            )
+        return max(n_levels, self.n_outputs_)
 
     def _checked(self, y: Floats, argument: str) -> Floats:
         domain = self._loss().domain
@@ -94,7 +104,7 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
 
     def __sklearn_tags__(self) -> Any:  # noqa: D105
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self._takes_several
+        tags.target_tags.multi_output = True
         return tags
 
 
@@ -178,36 +188,52 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
             yield answer(raw[:, 0] if raw.shape[1] == 1 else raw, X)
 
 
-def regression_loss(objective: Any, levels: Any, slope: float, power: float) -> Loss:
+def regression_loss(
+    objective: Any, levels: Any, slope: float, power: float, name: str = "quantile_alpha"
+) -> Loss:
     """Return the loss that `objective` names, with its own of the numbers.
 
-    levels: of quantiles, one or several; slope: the residual from which Huber's loss goes straight;
-    power: of Tweedie's variance. A function of the user's own counts as squares.
+    levels: of quantiles, one or several, the parameter `name`; slope: the residual from which
+    Huber's loss goes straight; power: of Tweedie's variance. A function of the user's own counts as
+    squares.
     """
     if callable(objective):
         return REGRESSION["squared_error"]
     loss = REGRESSION[objective]
     if objective == "quantile":
-        several = quantile_levels(levels)
+        several = quantile_levels(levels, name)
         return quantiles(several) if len(several) > 1 else loss._replace(numbers=(several[0], 1.0))
     numbers = {"huber": slope, "tweedie": power}
     return loss._replace(numbers=(float(numbers[objective]),)) if objective in numbers else loss
 
 
-def quantile_levels(alpha: Any) -> tuple[float, ...]:
-    """Return `quantile_alpha`, one level or an ascending sequence of them, as a tuple.
+def quantile_levels(alpha: Any, name: str = "quantile_alpha") -> tuple[float, ...]:
+    """Return the parameter `name`, one level or an ascending sequence of them, as a tuple.
 
     Raises
     ------
     InputError
         Levels that are not between 0 and 1, or that do not ascend.
     """
-    with own_errors("quantile_alpha", "quantile_alpha is a number or a list of numbers"):
+    with own_errors(name, f"{name} is a number or a list of numbers"):
         levels = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     inside = levels.ndim == 1 and levels.size > 0 and bool(((levels > 0) & (levels < 1)).all())
     if not inside or not (np.diff(levels) > 0).all():
         raise InputError(
-            f"quantile_alpha={alpha!r} must be a level between 0 and 1, or a list of such levels "
-            "in ascending order, such as [0.1, 0.5, 0.9]"
+            f"{name}={alpha!r} must be a level between 0 and 1, or a list of such levels in "
+            "ascending order, such as [0.1, 0.5, 0.9]"
         )
     return tuple(levels.tolist())
+
+
+def one_number(alpha: Any, what: str) -> float:
+    """Return the parameter `alpha`, where it is no level of several.
+
+    Raises
+    ------
+    InputError
+        A list.
+    """
+    if isinstance(alpha, Real):
+        return float(alpha)
+    raise InputError(f"alpha={alpha!r} must be one number for {what}; lists are quantiles' levels")

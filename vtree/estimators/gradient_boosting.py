@@ -17,13 +17,18 @@ from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
 from vtree.errors import InputError, InputTypeError
 from vtree.estimators.base import keep
-from vtree.estimators.boosted_targets import BoostingClassifier, BoostingRegressor
+from vtree.estimators.boosted_targets import (
+    BoostingClassifier,
+    BoostingRegressor,
+    one_number,
+    quantile_levels,
+)
 from vtree.estimators.boosting import BOOSTING_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS, feature_count, most
 from vtree.estimators.starting_model import counted, fitted, raw_predictions
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile
+from vtree.losses import CLASSIFICATION, REGRESSION, Loss, Terms, quantile, quantiles
 from vtree.losses.classes import centered
 from vtree.tree import Tree
 
@@ -70,7 +75,7 @@ class GradientBoosting(BoostingEstimator):
         if self.init is not None:
             return np.zeros(self._n_raw())
         start = super()._starts(loss, training)
-        return centered(start) if start.size > 1 else start
+        return centered(start) if start.size > 1 and is_classifier(self) else start
 
     def _start_of_rows(self, X: Any, training: Training, before: Tree | None) -> Floats:
         own = before is None and self.init is not None and self.init != "zero"
@@ -111,7 +116,7 @@ class GradientBoosting(BoostingEstimator):
             max_depth=None if self.max_depth is None else most(self.max_depth),
             max_leaves=self.max_leaf_nodes,
             first_order=True,
-            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and is_classifier(self) else 1.0,
             subsample=float(self.subsample),
             max_features=None if count >= n_features else count,
             monotone=monotone_directions(self.monotonic_cst, self, "monotonic_cst"),
@@ -124,7 +129,8 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     """Gradient boosting of regression trees (Friedman's GBM) for real targets.
 
     Each round fits a tree to the residuals, minus the loss's gradient, by least squares; then each
-    leaf is estimated anew from its rows.
+    leaf is estimated anew from its rows. Of targets (N, K) a round grows K trees together, and of K
+    quantiles.
 
     Parameters
     ----------
@@ -135,9 +141,9 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         Rounds.
     subsample : float
         The share of the rows that a round draws (stochastic gradient boosting).
-    alpha : float
-        The quantile of loss="quantile", and the quantile of |residuals| beyond which loss="huber"
-        goes straight.
+    alpha : float or ascending list of K floats
+        The quantile of loss="quantile", or several, whose predictions (N, K) are sorted so that
+        none crosses another; the quantile of |residuals| beyond which loss="huber" goes straight.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state
         As in scikit-learn.
@@ -163,7 +169,8 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     Attributes
     ----------
     grown_ : `vtree.tree.Tree`, all trees
-    start_ : (1,) the raw prediction before all trees, of those that do not start from `init`
+    start_ : (K,) the raw predictions before all trees, one an output or quantile, of those that do
+        not start from `init`
     init_ : the fitted `init` where it is an estimator, None where not
     train_score_ : (T,) the mean loss of the training rows after each round
     feature_importances_ : (F,)
@@ -184,10 +191,11 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     0.72
     """
 
+    _levels = ("loss", "alpha")
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
-        "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     }
 
@@ -206,7 +214,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         init: Any = None,
         random_state: Any = None,
         max_features: int | float | str | None = None,
-        alpha: float = 0.9,
+        alpha: Any = 0.9,
         max_leaf_nodes: int | None = None,
         monotonic_cst: Any = None,
         warm_start: bool = False,
@@ -231,7 +239,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         loss = REGRESSION[self.loss]
         # As in scikit-learn, a target that is met lies above the prediction.
         if self.loss == "quantile":
-            return loss._replace(numbers=(float(self.alpha), 0.0))
+            levels = quantile_levels(self.alpha, "alpha")
+            if len(levels) > 1:
+                return quantiles(levels, met=0.0)
+            return loss._replace(numbers=(levels[0], 0.0))
         return loss._replace(numbers=(0.5, 0.0)) if self.loss == "absolute_error" else loss
 
     def _terms(
@@ -239,16 +250,19 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     ) -> Callable[[Floats, Floats], Terms]:
         if self.loss != "huber":
             return loss.derivatives
-        return functools.partial(_huber_terms, loss, float(self.alpha), weight)
+        return functools.partial(_huber_terms, loss, self._share(), weight)
 
     def _judge(self, raw: Floats, training: Training) -> Loss:
         if self.loss != "huber":
             return super()._judge(raw, training)
-        return _bounded(self._loss(), float(self.alpha), training.weights.whole, raw, training.y)
+        return _bounded(self._loss(), self._share(), training.weights.whole, raw, training.y)
+
+    def _share(self) -> float:
+        return one_number(self.alpha, "loss='huber'")
 
     def _leaf_rule(self, loss: Loss) -> Leaves:
         if self.loss == "huber":
-            return Leaves(huber=float(self.alpha))
+            return Leaves(huber=self._share())
         return super()._leaf_rule(loss)
 
     def _score_factor(self) -> float:
@@ -266,8 +280,10 @@ def _huber_terms(
 def _bounded(
     loss: Loss, alpha: float, weight: NDArray[np.int64] | None, raw: Floats, y: Floats
 ) -> Loss:
-    """Return Huber's loss of a round, whose bound is a quantile of |residuals| before it."""
-    return loss._replace(numbers=(quantile(np.abs(y - raw[:, 0]), weight, alpha),))
+    """Return Huber's loss of a round, whose bounds are quantiles of |residuals| before it."""
+    residuals = np.abs((y[:, None] if y.ndim == 1 else y) - raw)
+    bounds = tuple((quantile(own, weight, alpha),) for own in residuals.T)
+    return loss._replace(of_columns=bounds)
 
 
 class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):

@@ -17,6 +17,7 @@ from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import (
     BoostingClassifier,
     BoostingRegressor,
+    one_number,
     regression_loss,
 )
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
@@ -65,7 +66,7 @@ class LeafwiseBoosting(BoostingEstimator):
             min_rows=max(1, most(self.min_child_samples)),
             max_depth=most(depth) if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
-            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 else 1.0,
+            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and self.objective is None else 1.0,
             subsample=float(self.subsample) if bagged else 1.0,
             subsample_every=max(1, int(self.subsample_freq)),
             goss=goss,
@@ -111,6 +112,8 @@ class LeafwiseBoosting(BoostingEstimator):
 class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     """Boosting of trees grown best leaf first (LightGBM's mechanism) for real targets.
 
+    Of targets (N, K) a round grows K trees together, as it does for K quantiles.
+
     Parameters
     ----------
     num_leaves : int
@@ -123,9 +126,10 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         Rounds.
     objective : str or function
         "squared_error", "absolute_error", "huber" (`alpha` is where it goes straight), "quantile"
-        (`alpha` is its level), "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or
-        objective(y, raw) -> (gradient, hessian), each of the shape of raw, as float64 arrays of the
-        library that X is an array of, else of NumPy's.
+        (`alpha` is its level, or an ascending list of levels: predictions (N, K) are sorted then,
+        so that no quantile crosses another), "poisson", "gamma", "tweedie"
+        (`tweedie_variance_power`), or objective(y, raw) -> (gradient, hessian), each of the shape
+        of raw, as float64 arrays of the library that X is an array of, else of NumPy's.
     data_sample_strategy : "bagging" or "goss"
         "goss": after 1 / `learning_rate` rounds, the `top_rate` of the rows with the largest
         derivatives are kept, and of the others `other_rate` are drawn and count for all of them.
@@ -180,7 +184,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     Attributes
     ----------
     grown_ : `vtree.tree.Tree`, all trees
-    start_ : (1,) the raw prediction before all trees
+    start_ : (K,) the raw predictions before all trees, one an output or quantile
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
     feature_importances_ : (F,)
     n_estimators_, n_features_in_ : int
@@ -199,10 +203,11 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     0.73
     """
 
+    _levels = ("objective", "alpha")
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "objective": [StrOptions(set(REGRESSION)), callable],
-        "alpha": [Interval(Real, 0.0, None, closed="neither")],
+        "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
 
@@ -234,7 +239,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         max_cat_threshold: int = 32,
         min_data_per_group: int = 100,
         max_cat_to_onehot: int = 4,
-        alpha: float = 0.9,
+        alpha: Any = 0.9,
         tweedie_variance_power: float = 1.5,
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
@@ -258,9 +263,10 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
     def _loss(self) -> Loss:
-        if self.objective == "quantile" and self.alpha >= 1.0:
-            raise InputError(f"alpha={self.alpha} is no level of a quantile; it lies below 1")
-        return regression_loss(self.objective, self.alpha, self.alpha, self.tweedie_variance_power)
+        huber = isinstance(self.objective, str) and self.objective == "huber"
+        slope = one_number(self.alpha, "objective='huber'") if huber else 1.0
+        numbers = (self.alpha, slope, self.tweedie_variance_power)
+        return regression_loss(self.objective, *numbers, name="alpha")
 
 
 class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):

@@ -20,7 +20,6 @@ from vtree.estimators.bins import Bins
 from vtree.estimators.boosted_targets import (
     BoostingClassifier,
     BoostingRegressor,
-    quantile_levels,
     regression_loss,
 )
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
@@ -210,7 +209,6 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     0.74
     """
 
-    _takes_several = True
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
         "objective": [StrOptions(set(REGRESSION)), callable],
@@ -267,16 +265,6 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     def _loss(self) -> Loss:
         numbers = (self.quantile_alpha, self.huber_slope, self.tweedie_variance_power)
         return regression_loss(self.objective, *numbers)
-
-    def _n_raw(self) -> int:
-        levels = self.quantile_alpha if self.objective == "quantile" else 0.5
-        n_levels = len(quantile_levels(levels))
-        if n_levels > 1 and self.n_outputs_ > 1:
-            raise InputError(
-                f"quantile_alpha={self.quantile_alpha!r} asks for {n_levels} quantiles, and y has "
-                f"{self.n_outputs_} columns; fit one model a column, or ask for one quantile"
-            )
-        return max(n_levels, self.n_outputs_)
 
 
 class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):

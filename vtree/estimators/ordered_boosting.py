@@ -25,7 +25,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 
     All nodes of a level share one split. A category stands for the mean target of its rows: of all
     training rows where new rows are predicted, of those before it in a random order where a
-    training row itself is meant, so that no row sees its own target.
+    training row itself is meant, so that no row sees its own target. Of targets (N, K), or of K
+    quantiles, a round has one tree, whose leaves hold K values.
 
     Parameters
     ----------
@@ -82,7 +83,9 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
         Of columns of numbers. As in CatBoost, leaves that only splits by such columns part answer
         by isotonic regression, and splits are judged by these answers.
-    quantile_alpha, tweedie_variance_power : float
+    quantile_alpha : float or ascending list of K floats
+        Several levels are predicted together, (N, K), sorted so that no quantile crosses another.
+    tweedie_variance_power : float
     huber_slope : float
         The residual from which objective="huber" goes straight.
     early_stopping_rounds : int, optional
@@ -106,7 +109,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     ----------
     grown_ : `vtree.tree.Tree`, all trees; features from n_features_in_ on are target statistics
     derived_names_ : list of str, what these are called
-    start_ : (1,) the raw prediction before all trees
+    start_ : (K,) the raw predictions before all trees, one an output or quantile
     learning_rate_ : float
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
     feature_importances_ : (F,)
@@ -130,7 +133,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
         "objective": [StrOptions(set(REGRESSION)), callable],
-        "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
@@ -159,7 +162,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         has_time: bool = False,
         boost_from_average: bool | None = None,
         monotone_constraints: Any = None,
-        quantile_alpha: float = 0.5,
+        quantile_alpha: Any = 0.5,
         huber_slope: float = 1.0,
         tweedie_variance_power: float = 1.5,
         early_stopping_rounds: int | None = None,

@@ -137,8 +137,8 @@ class OrderedBoosting(BoostingEstimator):
         directions = monotone_directions(self.monotone_constraints, self)
         if directions is not None and self._n_raw() > 1:
             raise InputError(
-                "monotone_constraints are for real targets and two classes here, and y holds "
-                f"{self._n_raw()} classes; NewtonBoostingClassifier takes them for any number"
+                "monotone_constraints are for one output, one quantile or two classes here, and "
+                f"there are {self._n_raw()}; NewtonBoosting… takes them for any number"
             )
         return directions
 
@@ -185,11 +185,14 @@ class OrderedBoosting(BoostingEstimator):
 
     def _statistic_targets(self, y: Floats) -> Floats:
         """Return the targets that statistics are means of, (N, V)."""
-        n_raw = self._n_raw()
-        if n_raw == 1:
-            return y[:, None]
-        targets: Floats = (y[:, None] == np.arange(n_raw)).astype(np.float64)
+        if self._n_means() == 1 or y.ndim == 2:
+            return y.reshape(y.shape[0], -1)
+        targets: Floats = (y[:, None] == np.arange(self._n_means())).astype(np.float64)
         return targets
+
+    def _n_means(self) -> int:
+        """Return how many means a category has: of outputs, or shares of more than two classes."""
+        return self._n_raw() if "classes_" in vars(self) else self.n_outputs_
 
     def _encode_known(self, X: Any) -> Array:
         values = super()._encode_known(X)
@@ -220,7 +223,11 @@ class OrderedBoosting(BoostingEstimator):
         names = getattr(self, "feature_names_in_", None)
         known = [f"feature {f}" if names is None else names[f] for f in range(self.n_features_in_)]
         classes = getattr(self, "classes_", [])
-        whats = [f"share of {each}" for each in classes] if self._n_raw() > 1 else ["mean target"]
+        whats = ["mean target"]
+        if self._n_means() > 1:
+            outputs = range(self._n_means())
+            whats = [f"share of {each}" for each in classes]
+            whats = whats or [f"mean target {number}" for number in outputs]
         sources = [" and ".join(known[f] for f in own) for own in self.statistics_.columns]
         return [f"{what} by {source}" for source in sources for what in whats]
 
@@ -253,6 +260,6 @@ class OrderedBoosting(BoostingEstimator):
         self.learning_rate_ = rate
         self.statistics_ = None
         if extra:
-            self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), self._n_raw())
+            self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), self._n_means())
         if len(self.derived_names_) != header.get("n_derived", 0):
             raise ValueError("its trees do not fit its statistics")

@@ -293,6 +293,7 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
         model.classes_ = classes
         counts = [own.size for own in per_output]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
+    model.n_outputs_ = header["n_outputs"]
     classes_of_leaf = max((own.size for own in per_output), default=1)
     width = getattr(model, "_values_per_node", classes_of_leaf * header["n_outputs"])
     if tree.value.shape[1] != width or (per_output and len(per_output) != header["n_outputs"]):
@@ -306,7 +307,6 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
     model.schema_ = Schema(
         None if names is None else tuple(map(str, names)), tuple(header["levels"])
     )
-    model.n_outputs_ = header["n_outputs"]
     model.max_features_ = header["max_features"]
     return _with_trees(model, tree, header, extra)
 

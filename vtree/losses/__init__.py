@@ -175,13 +175,15 @@ def _row_means(columns: Floats) -> Floats:
     return mean
 
 
-def quantiles(levels: tuple[float, ...]) -> Loss:
+def quantiles(levels: tuple[float, ...], met: float = 1.0) -> Loss:
     """Return the pinball loss of several levels (K,) of the same target at once.
+
+    met: what a target that is met counts as, 1 as below the prediction, 0 as above it.
 
     Predictions are sorted, so that no quantile lies above a higher one, which brings them nearer to
     the true ones (Chernozhukov, Fernández-Val and Galichon, 2010).
     """
-    of_columns = tuple((level, 1.0) for level in levels)
+    of_columns = tuple((level, met) for level in levels)
     return _ABSOLUTE._replace(of_columns=of_columns, link=_ascending)
 
 
