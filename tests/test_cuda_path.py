@@ -25,6 +25,7 @@ from vtree import (
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     OrderedBoostingRegressor,
+    RandomForestClassifier,
     RandomForestRegressor,
     arrays,
     digest,
@@ -241,9 +242,10 @@ def test_launches_a_level_do_not_grow_with_its_nodes(
     assert all(device.launches.count(launch) == count for launch, count in once.items())
 
 
-def _calls(estimator: Any, max_depth: int) -> list[str]:
+def _calls(estimator: Any, max_depth: int, **parameters: Any) -> list[str]:
     """Return, in their order, what a fit level by level launches and copies ("in", "out")."""
-    X, y, _ = _table(estimator, n_rows=2000)
+    kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
+    X, y, _ = _table(kind, n_rows=2000)
     brought, read = arrays.like, arrays.to_numpy
     with emulated() as device, pytest.MonkeyPatch.context() as patch:
         own = device.launches
@@ -260,7 +262,7 @@ def _calls(estimator: Any, max_depth: int) -> list[str]:
 
         patch.setattr(arrays, "like", like)
         patch.setattr(arrays, "to_numpy", to_numpy)
-        estimator(device="cuda", max_depth=max_depth).fit(X.round(0), y)
+        estimator(device="cuda", max_depth=max_depth, **parameters).fit(X.round(0), y)
     return own
 
 
@@ -272,21 +274,49 @@ def _told(function: Any, calls: list[str], what: str) -> Any:
     return call
 
 
+# Levels with and without histograms. Of a boosted or bagged tree, whatever it is embedded in.
+ONE_TREE = {"n_estimators": 1, "random_state": 0}
+WAITING: dict[str, tuple[Any, dict[str, Any]]] = {
+    "classes": (CLASSES, {}),
+    "reals": (REALS, {}),
+    "forest": (RandomForestClassifier, ONE_TREE),
+    "newton": (NewtonBoostingClassifier, ONE_TREE),
+    "newton of reals": (NewtonBoostingRegressor, ONE_TREE),
+    "first order": (GradientBoostingRegressor, ONE_TREE),
+}
+
+
 @pytest.mark.cuda_host
-@pytest.mark.parametrize("estimator", [CLASSES, REALS])
-def test_the_host_waits_for_a_level_once(estimator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("more_rows", "launched"), [(0, 8), (32, 5)])
+@pytest.mark.parametrize("name", WAITING)
+def test_the_host_waits_for_a_level_once(
+    name: str, more_rows: int, launched: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
-    monkeypatch.setattr(growth, "MORE_ROWS", 0)
-    shallow, deep = (_calls(estimator, max_depth) for max_depth in (3, 6))
+    monkeypatch.setattr(growth, "MORE_ROWS", more_rows)
+    estimator, parameters = WAITING[name]
+    shallow, deep = (_calls(estimator, max_depth, **parameters) for max_depth in (3, 6))
     # A copy right behind another one waits for nothing.
     pairs = [list(itertools.pairwise(["in", *calls])) for calls in (shallow, deep)]
     waits = [sum(own != "out" and then == "out" for own, then in each) for each in pairs]
     assert waits[1] - waits[0] == 3
-    own = 1 if estimator is REALS else 0  # whose targets differ is asked and answered, too
+    # Whose targets are real is asked and answered, too, which of them differ.
+    own = 1 if estimator.__name__.endswith("Regressor") else 0
     assert deep.count("out") - shallow.count("out") == 3 * (1 + own)
     assert deep.count("in") - shallow.count("in") == 3 * (4 + own)
     launches = len(deep) - len(shallow) - 3 * (5 + 2 * own)
-    assert launches <= 3 * (8 + own)
+    assert launches <= 3 * (launched + own)
+
+
+@pytest.mark.cuda_host
+def test_the_host_waits_for_cuts_by_extremes_and_by_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    shallow, deep = (_calls(ExtraTreesClassifier, depth, **ONE_TREE) for depth in (3, 6))
+    levels, copied = 3, ("in", "out")
+    # Nodes in which nothing of the draw varies are asked for the extremes of all the rest.
+    assert deep.count("out") - shallow.count("out") <= levels * 3
+    launches = [sum(each not in copied for each in calls) for calls in (shallow, deep)]
+    assert launches[1] - launches[0] <= levels * 9
 
 
 @pytest.mark.cuda_host

@@ -65,7 +65,10 @@ class Device(Protocol):
         """Return rubbish (rows, columns), rows `PITCH` bytes or a multiple of it apart."""
 
     def upload(self, values: Any) -> Any:
-        """Copy a NumPy array, or another library's array of the same device, to the device."""
+        """Copy a NumPy array, or another library's array of the same device, to the device.
+
+        NumPy's comes in C order, whatever its own is. Nothing waits for the copy.
+        """
 
     def download(self, array: Any) -> Any:
         """Copy an array to the host, as NumPy; waits for the kernels that fill it."""
@@ -179,7 +182,7 @@ class _CupyDevice:
 
     def upload(self, values: Any) -> Any:
         with self.in_use():
-            return self._cupy.asarray(values)
+            return self._cupy.asarray(values, order="C")  # else columns stay columns
 
     def download(self, array: Any) -> Any:
         if not 0 < array.nbytes <= _PINNED:

@@ -23,13 +23,21 @@ STATIC = 48 * 1024  # what a kernel gets that never asked for more
 
 
 class Array(np.ndarray[Any, Any]):
-    """An array of a device: `get` is the only way from it to NumPy."""
+    """An array of a device: `get` is the only way from it to NumPy, and NumPy's do not mix in."""
 
     __module__ = "cupy"
     home: Any = None  # its device
 
     def __array_finalize__(self, of: Any) -> None:
         self.home = getattr(of, "home", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        _refuse_numpy(inputs)
+        plain = [each.view(np.ndarray) if isinstance(each, Array) else each for each in inputs]
+        return getattr(ufunc, method)(*plain, **keywords).view(Array)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
+        raise TypeError(f"{function.__name__} of NumPy was given an array of CuPy")
 
     @property
     def device(self) -> Any:
@@ -48,8 +56,15 @@ class Array(np.ndarray[Any, Any]):
             return np.array(self.view(np.ndarray))
         if not (self.flags.c_contiguous and out.flags.c_contiguous and out.dtype == self.dtype):
             raise TypeError("CuPy copies memory as it lies")
+        if out.shape != self.shape:
+            raise ValueError("shapes differ")
         out[...] = self.view(np.ndarray)
         return out
+
+
+def _refuse_numpy(values: Any) -> None:
+    if any(isinstance(each, np.ndarray) and not isinstance(each, Array) for each in values):
+        raise TypeError("Unsupported type <class 'numpy.ndarray'>")
 
 
 class Double:
@@ -65,8 +80,9 @@ class Double:
         module: Any = ModuleType("cupy")
         module.ndarray = Array
         module.asarray = functools.partial(self._make, np.array)  # never the host's own memory
-        for name in ("empty", "zeros", "ascontiguousarray"):
+        for name in ("empty", "zeros"):
             setattr(module, name, functools.partial(self._make, getattr(np, name)))
+        module.ascontiguousarray = self._contiguous
         module.RawModule = functools.partial(_Module, self)
         runtime = SimpleNamespace(
             getDeviceCount=lambda: self.devices,
@@ -95,6 +111,14 @@ class Double:
     def _pinned(self, shape: tuple[int, ...], dtype: Any) -> Any:
         self.calls.append(("pinned", shape))
         return np.empty(shape, dtype)
+
+    def _contiguous(self, array: Array) -> Array:
+        """Refuses NumPy arrays, as CuPy's does."""
+        if not isinstance(array, Array):
+            raise TypeError(f"Argument 'a' has incorrect type (got {type(array).__name__})")
+        if array.flags.c_contiguous:
+            return array
+        return self._make(np.array, array.view(np.ndarray), order="C")
 
     def _make(self, make: Any, *arguments: Any, **keywords: Any) -> Array:
         array: Array = make(*arguments, **keywords).view(Array)

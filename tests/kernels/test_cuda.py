@@ -226,11 +226,15 @@ extern "C" __global__ void turn(unsigned short *values) {
 def test_memory_by_way_of_cupy() -> None:
     with cupy_double() as double:
         there = _cuda.device(0)
+        for mixed in (lambda own: own + np.ones(2), np.sum, np.cumsum):
+            with pytest.raises(TypeError):
+                mixed(there.zeros(2, np.int64))
         pitched = there.pitched(3, 5, np.uint8)
         assert pitched.shape == (3, 5)
         assert there.strides(pitched) == (32, 1)
         assert there.address(pitched) == pitched.ctypes.data
         assert there.contiguous(pitched).flags.c_contiguous
+        assert there.upload(np.asfortranarray(np.ones((3, 4)))).flags.c_contiguous
         assert there.download(there.upload(np.arange(6).reshape(2, 3)).T).tolist() == [
             [0, 3],
             [1, 4],
