@@ -106,11 +106,17 @@ PYTHON
 step atomics 40 "$python" bench/bench_atomics.py --results "$out"
 # Without the options of pyproject.toml, which ask for plugins that may not be installed. Most of
 # the time is NVRTC's, on the processor: workers share it, where pytest-xdist is there.
+tests=("$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -q -rfE
+    --tb=short --import-mode=importlib -m cuda)
 workers=()
 "$python" -c 'import xdist' 2>/dev/null && workers=(-n "$((threads < 8 ? threads : 8))")
-step tests 150 "$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -q \
-    -rfE --tb=short --import-mode=importlib "${workers[@]}" -m cuda tests/kernels \
-    tests/test_cuda_path.py tests/estimators/test_devices.py
+step tests 150 "${tests[@]}" "${workers[@]}" tests/kernels tests/test_cuda_path.py \
+    tests/estimators/test_devices.py
+# What tests on the host cannot tell: threads that meet in shared memory at the same time.
+if command -v compute-sanitizer >/dev/null; then
+    step races 50 compute-sanitizer --tool racecheck --error-exitcode 9 "${tests[@]}" \
+        tests/kernels/test_partition.py tests/kernels/test_histogram.py tests/kernels/test_scan.py
+fi
 kernel() {
     step "$1" "$2" "$python" "bench/bench_$1.py" --repeats 3 --threads "$threads" \
         --results "$out" "${@:3}"
