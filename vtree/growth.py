@@ -141,8 +141,9 @@ def grow(
         roots = [np.arange(bins.n_rows)]
     codes = bins.groups[0].codes
     start = np.cumsum([0] + [len(root) for root in roots])
-    rows = roots[0] if len(roots) == 1 else np.concatenate(roots)
-    order_of_rows = arrays.like(rows, codes, dtype=np.int32)
+    # The roots are the caller's; their order is growth's own, which routers change in place.
+    rows = np.concatenate(roots, dtype=np.int32)
+    order_of_rows = arrays.like(rows, codes)
     data = Data(bins, targets, rows_of(targets, codes), order_of_rows)
     if keys is None:
         keys = np.atleast_1d(draws.mix(np.arange(len(roots))))

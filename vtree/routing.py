@@ -32,6 +32,7 @@ class Data(NamedTuple):
 # router(grown, chosen, total, branch_map, data) → (data, total): sorts the rows of the `chosen`
 # nodes, ascending by start, by child. total (C, S) are the children's statistics by the search,
 # node after node; a router that sends rows other ways than the search had in mind returns its own.
+# The order of rows that comes in is no one's any more: a router may change it in place.
 Router = Callable[
     [Grown, Integers, Integers, NDArray[Any], Data],
     tuple[Data, Integers],
@@ -86,6 +87,7 @@ def _by_code(
         grown.map_offset[own],
         branch_map,
         int(grown.n_children[own].max()),
+        overwrite=True,
     )
 
 

@@ -87,9 +87,12 @@ def test_twins_and_definition_agree(name: str, xp: Namespace) -> None:
     own = route.reference(xp.asarray(rows), start, stop, xp.asarray(codes), *rule)
     assert own.dtype == xp.xp.int32
     assert_same_bits(xp.to_numpy(own), expected)
-    native = route.twin("cpu")(*arguments)
+    twin: Any = route.twin("cpu")
+    native = twin(*arguments)
     assert native.dtype == np.int32
     assert_same_bits(native, expected)
+    assert_same_bits(rows, CASES[name].arguments()[0], "the caller's rows")
+    assert_same_bits(twin(rows.copy(), *arguments[1:], overwrite=True), expected)
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2])
@@ -105,16 +108,21 @@ def test_any_cut_and_side_of_missing_values(cut: int, missing: int, order: Any) 
     assert_same_bits(route.reference(*arguments), _definition(arguments))
 
 
+@pytest.mark.parametrize("n_children", [2, 3])
 @pytest.mark.parametrize("count", [1, 3])
-def test_large_nodes_keep_the_order_of_rows(count: int) -> None:
+def test_large_nodes_keep_the_order_of_rows(count: int, n_children: int) -> None:
     n_rows = 5 * CHUNK
     segments = ((100, 3 * CHUNK + 17), (0, 5), (1, CHUNK + 1))
-    arguments = Case(n_rows=n_rows, segments=segments, n_children=3, kinds=(2,)).arguments()
-    before = arguments[0].copy()
+    kinds = (2,) if n_children == 3 else (0, 2)
+    given = Case(n_rows=n_rows, segments=segments, n_children=n_children, kinds=kinds).arguments()
+    before = given[0].copy()
+    twin: Any = route.twin("cpu")
     with threads(count):
-        rows = route.twin("cpu")(*arguments)
-    assert_same_bits(rows, route.reference(*arguments))
-    assert_same_bits(arguments[0], before, "the caller's rows")
+        rows = twin(*given)
+        own = twin(given[0].copy(), *given[1:], overwrite=True)
+    assert_same_bits(rows, route.reference(*given))
+    assert_same_bits(given[0], before, "the caller's rows")
+    assert_same_bits(own, rows)
 
 
 @pytest.mark.parametrize("name", CASES)

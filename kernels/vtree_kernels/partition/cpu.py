@@ -129,20 +129,22 @@ def written(
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],
     write: Callable[[NDArray[np.int32], NDArray[np.int64], int, int], None],
+    given: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
     """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last.
 
     write(out, cursor, first, last): of some tasks; cursor (n, C): where each child begins in `out`.
+    given: the array to write to, `rows` themselves where `write` does not read them.
     """
     cursor = np.empty_like(counts)
     _place(cursor, counts, tasks, start)
-    out = np.empty_like(rows)
+    out = np.empty_like(rows) if given is None else given
 
     def write_some(index: int) -> None:
-        if index == 0:
+        if index > 0:
+            write(out, cursor, borders[index - 1], borders[index])
+        elif given is None:
             _keep(out, rows, start, stop)
-            return
-        write(out, cursor, borders[index - 1], borders[index])
 
     _threads.run(write_some, len(borders), work=4 * int((stop - start).sum()))
     return out

@@ -1,7 +1,7 @@
 """route: sort each node's rows by the child they go to, keeping their order within a child.
 
     rows = route(rows, start, stop, codes, column, kind, bin, missing_child, map_offset,
-                 branch_map, n_children)
+                 branch_map, n_children, overwrite)
 
 rows (R,) int32, node l's at rows[start[l] : stop[l]], start ascending; codes (N, G), in memory row
 after row or column after column; the rest (L,) NumPy arrays: the column of the node's feature among
@@ -11,7 +11,8 @@ the G, and its rule:
     kind[l] == 0           → 0 if code <= bin[l] else 1
     kind[l] > 0            → branch_map[map_offset[l] + code]
 
-Returns what `partition` does: new rows (R,), equal to the old ones outside the segments.
+Returns what `partition` does: new rows (R,), equal to the old ones outside the segments. With
+`overwrite` (False) they may take the place of the old ones, which nobody reads any more.
 
     before  a b c d e f     children 0 1 0 0 1 1
     after   a c d b e f

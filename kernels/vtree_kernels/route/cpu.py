@@ -240,6 +240,7 @@ def route(
     map_offset: NDArray[np.int64],
     branch_map: NDArray[Any],
     n_children: int,
+    overwrite: bool = False,
 ) -> NDArray[np.int32]:
     """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
@@ -263,5 +264,6 @@ def route(
     _threads.run(decide, len(borders) - 1, work=work)
     given = rows, start, stop, tasks, borders, counts
     if two:
-        return written(*given, functools.partial(_copy_parts, parted, counts, tasks))
+        copy = functools.partial(_copy_parts, parted, counts, tasks)
+        return written(*given, copy, rows if overwrite else None)
     return written(*given, functools.partial(write_by_child, rows, parted, tasks))

@@ -30,6 +30,7 @@ def route(
     map_offset: NDArray[np.int64],
     branch_map: NDArray[Any],
     n_children: int,
+    overwrite: bool = False,
 ) -> Any:
     """Return the rows; see the package for the contract."""
     here = device_of(rows)

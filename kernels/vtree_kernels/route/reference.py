@@ -23,6 +23,7 @@ def route(
     map_offset: Any,
     branch_map: Any,
     n_children: int,
+    overwrite: bool = False,
 ) -> Any:
     """Return the rows; see the package for the contract."""
     xp = array_namespace(rows)
