@@ -132,6 +132,7 @@ kernel bincode 40
 kernel differ 20
 kernel traverse 40
 kernel joint 20 --rows 100000
+kernel isotonic 10 --rows 50000
 printf '\n%d of the steps failed or were stopped; %d s in all\n' "$failures" "$SECONDS" \
     | tee -a "$summary"
 collect | tee -a "$summary"

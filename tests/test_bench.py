@@ -26,6 +26,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_scan": ((), ("kernels",)),
     "bench_search": (("--only", "2 classes"), ("kernels",)),
     "bench_subtree": (("--only", "28 of"), ("kernels",)),
+    "bench_isotonic": (("--only", "1 nodes"), ("kernels",)),
     "bench_joint": ((), ("kernels",)),
     "bench_traverse": ((), ("kernels",)),
     "bench_chaid": (("--learners", "vtree"), ("chaid",)),
@@ -131,6 +132,7 @@ GPU_CASES = {
     "scan": "squared_error, 250",
     "search": "2 classes, 100",
     "subtree": "200 rows",
+    "isotonic": "1 nodes",
     "joint": "1 nodes",
     "traverse": "depth 6",
 }

@@ -82,7 +82,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         Whether the best constant is where to start, or 0. None: it is for real targets.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
         Of columns of numbers. As in CatBoost, leaves that only splits by such columns part answer
-        by isotonic regression, and splits are judged by these answers.
+        by isotonic regression, and splits are judged by these answers. There the model also
+        shrinks a little each round, unless `model_shrink_rate=0`; here it does not.
     quantile_alpha : float or ascending list of K floats
         Several levels are predicted together, (N, K), sorted so that no quantile crosses another.
     tweedie_variance_power : float
