@@ -27,7 +27,9 @@ def _digests(monkeypatch: Any, X: Any, y: Any, **given: Any) -> tuple[list[str],
     found = []
     for allowed in (True, False):  # noqa: B007  (`told` reads it)
         usual: dict[str, Any] = {"n_estimators": 6, "boosting_type": "Plain", "random_state": 1}
-        model = vtree.OrderedBoostingRegressor(**(usual | given)).fit(X, y)
+        several = y.dtype.kind == "i"
+        kind = vtree.OrderedBoostingClassifier if several else vtree.OrderedBoostingRegressor
+        model: Any = kind(**(usual | given)).fit(X, y)
         found.append(vtree.digest(model))
     return found, asked
 
@@ -40,7 +42,9 @@ def _digests(monkeypatch: Any, X: Any, y: Any, **given: Any) -> tuple[list[str],
         {"depth": 8},
         {"random_strength": 0.0, "bootstrap_type": "No"},
         {"score_function": "L2", "bootstrap_type": "MVS"},
-        {"boosting_type": "Plain", "bootstrap_type": "Bernoulli", "max_bins": 300},
+        {"bootstrap_type": "Bernoulli", "max_bins": 300},
+        {"boosting_type": "Ordered"},
+        {"boosting_type": "Ordered", "random_strength": 0.0, "score_function": "L2"},
     ],
 )
 def test_digests_are_those_of_growth(monkeypatch: Any, table: Any, given: dict[str, Any]) -> None:
@@ -49,7 +53,16 @@ def test_digests_are_those_of_growth(monkeypatch: Any, table: Any, given: dict[s
     assert all(asked)
 
 
-@pytest.mark.parametrize("given", [{"rsm": 0.5}, {"boosting_type": "Ordered"}, {"depth": 9}])
+@pytest.mark.parametrize("mode", ["Plain", "Ordered"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_digests_of_classes(monkeypatch: Any, mode: str, classes: int) -> None:
+    y = np.digitize(Y, np.quantile(Y, [0.4, 0.7][: classes - 1]))
+    (once, by_level), asked = _digests(monkeypatch, GAPS, y, boosting_type=mode, n_estimators=8)
+    assert once == by_level
+    assert all(asked)
+
+
+@pytest.mark.parametrize("given", [{"rsm": 0.5}, {"depth": 9}])
 def test_others_grow_level_by_level(monkeypatch: Any, given: dict[str, Any]) -> None:
     _, asked = _digests(monkeypatch, X, Y, **given)
     assert not any(asked)

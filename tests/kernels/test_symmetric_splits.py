@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
-from vtree_kernels.symmetric_splits import Rule, symmetric_splits
+from vtree_kernels.symmetric_splits import Columns, Rule, symmetric_splits
 
 RULE = Rule(5, 3.0, True, 0.0, np.uint64(2**63 + 5), np.uint64(2**63 + 77))
 
 
-def _given(n_rows: int, n_columns: int, n_codes: int, dtype: Any, weighted: bool) -> Any:
+def _given(
+    n_rows: int, n_columns: int, n_codes: int, dtype: Any, weighted: bool, outputs: int = 1
+) -> Any:
     draw = np.random.default_rng(n_rows)
     codes = draw.integers(0, n_codes, (n_rows, n_columns)).astype(dtype)
     codes[:, 0] = np.maximum(codes[:, 0], 1)  # of which nothing is missing
@@ -19,7 +21,12 @@ def _given(n_rows: int, n_columns: int, n_codes: int, dtype: Any, weighted: bool
     n_bins = np.full(n_columns, n_codes - 1)
     n_bins[-1] = codes[:, -1].max(initial=0)
     features = np.arange(n_columns) * 3
-    return codes, weight, draw.integers(-1000, 1000, n_rows), features, n_bins, n_codes + 1
+    sums, tree = draw.integers(-1000, 1000, (n_rows, outputs)), draw.integers(0, 4, n_rows)
+    return codes, weight, sums, tree, Columns(features, n_bins), n_codes + 1
+
+
+def _one_tree(given: Any) -> Any:
+    return *given[:3], np.zeros_like(given[3]), *given[4:]
 
 
 def _same(given: Any, rule: Rule) -> Any:
@@ -40,7 +47,7 @@ def _same(given: Any, rule: Rule) -> Any:
 def test_twins_agree(
     n_rows: int, n_codes: int, weighted: bool, cosine: bool, spread: float
 ) -> None:
-    given = _given(n_rows, 4, n_codes, np.uint8, weighted)
+    given = _one_tree(_given(n_rows, 4, n_codes, np.uint8, weighted))
     levels, leaf = _same(given, RULE._replace(cosine=cosine, spread=spread))
     assert leaf.max() < 2**levels.bin.size
     if n_rows == 400:
@@ -49,14 +56,15 @@ def test_twins_agree(
 
 @pytest.mark.parametrize("depth", [1, 8])
 def test_other_codes_depths_and_penalties(depth: int) -> None:
-    given = _given(300, 3, 400, np.uint16, True)
+    given = _one_tree(_given(300, 3, 400, np.uint16, True))
     _same(given, RULE._replace(depth=depth, spread=10.0))
     _same(given, RULE._replace(depth=depth, shrink=0.0))
 
 
 def test_no_level_where_nothing_divides() -> None:
     codes = np.ones((9, 2), dtype=np.uint8)
-    given = codes, None, np.arange(9), np.arange(2), np.array([1, 1]), 3
+    tree, columns = np.zeros(9, dtype=np.int64), Columns(np.arange(2), np.array([1, 1]))
+    given = codes, None, np.arange(9)[:, None], tree, columns, 3
     levels, leaf = _same(given, RULE)
     assert levels.column.size == 0
     assert not leaf.any()
@@ -65,10 +73,21 @@ def test_no_level_where_nothing_divides() -> None:
 def test_missing_values_go_where_they_are_worth_most_or_with_the_more_rows() -> None:
     """Three rows of code 1, two of code 2; the missing ones are like the latter."""
     codes = np.array([[0], [0], [1], [1], [1], [2], [2]], dtype=np.uint8)
-    sums = np.array([5, 5, -5, -5, -5, 5, 5])
+    sums, tree = np.array([[5], [5], [-5], [-5], [-5], [5], [5]]), np.zeros(7, dtype=np.int64)
+    columns = Columns(np.arange(1), np.array([2]))
     rule = RULE._replace(depth=1)
-    levels, leaf = _same((codes, None, sums, np.arange(1), np.array([2]), 3), rule)
+    levels, leaf = _same((codes, None, sums, tree, columns, 3), rule)
     assert (levels.bin.tolist(), levels.missing_child.tolist()) == ([1], [1])
     assert leaf.tolist() == [1, 1, 0, 0, 0, 1, 1]
-    levels, _ = _same((codes[2:], None, sums[2:], np.arange(1), np.array([2]), 3), rule)
+    levels, _ = _same((codes[2:], None, sums[2:], tree[2:], columns, 3), rule)
     assert levels.missing_child.tolist() == [0]
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rows", [1, 5, 300])
+def test_several_trees_and_outputs(n_rows: int, weighted: bool, outputs: int, judged: bool) -> None:
+    given = _given(n_rows, 4, 30, np.uint8, weighted, outputs)
+    _same(given, RULE._replace(n_trees=4, judged=judged, spread=5.0))
+    _same(_one_tree(given), RULE)

@@ -16,7 +16,7 @@ from vtree.symmetric import SymmetricSearch
 from vtree.targets import Targets
 from vtree.thresholds import thresholds
 from vtree.tree import Tree, narrow
-from vtree_kernels.symmetric_splits import Levels, Rule, symmetric_splits
+from vtree_kernels.symmetric_splits import Columns, Levels, Rule, symmetric_splits
 
 Integers = NDArray[np.int64]
 
@@ -26,18 +26,13 @@ _FEW_CODES, _FEW_LEVELS = 1 << 19, 8
 
 
 def grows_at_once(bins: Bins, targets: Targets, search: SymmetricSearch, depth: int) -> bool:
-    """Tell whether `grown_at_once` takes a tree of these rows.
-
-    One model's, of numbers, with one output, that may be divided by any column.
-    """
+    """Tell whether `grown_at_once` takes trees of these rows: of numbers, divided by any column."""
     group = bins.groups[0]
     return (
         len(bins.groups) == 1
         and not group.categorical
-        and not search.judges
         and search.directions is None
         and search.columns.all_of_them
-        and targets.layout.outputs == 1
         and depth <= _FEW_LEVELS
         and group.codes.shape[0] * group.codes.shape[1] <= _FEW_CODES
         and symmetric_splits.is_native(group.codes)
@@ -45,19 +40,29 @@ def grows_at_once(bins: Bins, targets: Targets, search: SymmetricSearch, depth: 
 
 
 def grown_at_once(
-    bins: Bins, targets: Targets, search: SymmetricSearch, depth: int, key: np.uint64
+    bins: Bins,
+    targets: Targets,
+    search: SymmetricSearch,
+    depth: int,
+    roots: list[Integers],
+    key: np.uint64,
 ) -> tuple[Tree, Integers]:
-    """Return (a tree that answers nothing yet, the leaf of each row), as growth would."""
+    """Return (the first tree, which answers nothing yet, the leaf of each row), as growth would.
+
+    roots: the rows of each tree, all rows one after another; key: of all roots.
+    """
     group, noise = bins.groups[0], search.noise
     state = np.uint64(draws.mix(draws.SCORE, noise.seed))
-    rule = Rule(depth, float(search.shrink), search.cosine, float(noise.spread), state, key)
-    own = group.features, bins.n_bins[group.features].astype(np.int64), group.n_codes
-    statistics = group.codes, targets.weight, targets.sums[:, 0]
-    levels, leaf = symmetric_splits(*statistics, *own, rule)
-    return _tree(levels, group.features[levels.column], bins), leaf
+    usual = depth, float(search.shrink), search.cosine, float(noise.spread), state, key
+    rule = Rule(*usual, len(roots), search.judges)
+    tree = np.repeat(np.arange(len(roots)), [root.size for root in roots])
+    columns = Columns(group.features, bins.n_bins[group.features].astype(np.int64))
+    statistics = group.codes, targets.weight, targets.sums, tree
+    levels, leaf = symmetric_splits(*statistics, columns, group.n_codes, rule)
+    return _tree(levels, group.features[levels.column], bins, targets.sums.shape[1]), leaf
 
 
-def _tree(levels: Levels, feature: Integers, bins: Bins) -> Tree:
+def _tree(levels: Levels, feature: Integers, bins: Bins, outputs: int) -> Tree:
     """Return the tree that has these splits at each level."""
     bin, threshold = thresholds(feature, levels.bin, levels.following, bins)
     depth = feature.size
@@ -79,7 +84,7 @@ def _tree(levels: Levels, feature: Integers, bins: Bins) -> Tree:
         missing_child=field(levels.missing_child, -1, np.int32),
         map_offset=np.full(n_inner + n_leaves, -1),
         branch_map=np.empty(0, dtype=np.uint8),
-        value=np.zeros((n_inner + n_leaves, 1)),
+        value=np.zeros((n_inner + n_leaves, outputs)),
         weight=np.zeros(n_inner + n_leaves),
         n_rows=np.zeros(n_inner + n_leaves, dtype=np.int64),
         impurity=np.zeros(n_inner + n_leaves),

@@ -10,7 +10,8 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import mixing
-from vtree_kernels.symmetric_splits.reference import Levels, Rule
+from vtree_kernels._counting import UNCOUNTED
+from vtree_kernels.symmetric_splits.reference import Columns, Levels, Rule
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,51 +34,155 @@ def _by_key(order: Any, key: Any, n_nodes: Any) -> None:
 
 
 @register_jitable
-def _fill(cells: Any, codes: Any, column: Any, leaf: Any, weight: Any, sums: Any) -> None:
-    """Add up the rows of each node by code: cells (L, 3, B)."""
+def _fill(cells: Any, codes: Any, column: Any, rows: Any, begin: Any, values: Any) -> None:
+    """Add up some rows by tree and code: cells (T, P, B), planes the count, the weight, the sums.
+
+    begin: where the cells of each row's tree do; values (R, P − 1): what it adds.
+    """
     n_codes, width = np.uint64(cells.shape[2]), np.uint64(codes.shape[1])
-    flat, all_codes = cells.reshape(-1), codes.reshape(-1)
+    flat, all_codes, all_values = cells.reshape(-1), codes.reshape(-1), values.reshape(-1)
+    n_values = np.uint64(values.shape[1])
     for i in range(flat.size):
         flat[i] = 0
-    for row in range(np.uint64(leaf.size)):
-        code = np.uint64(all_codes[row * width + np.uint64(column)])
-        at = np.uint64(leaf[row]) * (np.uint64(3) * n_codes) + code
+    for i in range(np.uint64(rows.size)):
+        code = np.uint64(all_codes[np.uint64(rows[i]) * width + np.uint64(column)])
+        at, own = np.uint64(begin[i]) + code, i * n_values
         flat[at] += 1
-        flat[at + n_codes] += weight[row] if weight.size else 1
-        flat[at + np.uint64(2) * n_codes] += sums[row]
+        flat[at + n_codes] += all_values[own]
+        flat[at + np.uint64(2) * n_codes] += all_values[own + np.uint64(1)]
+        for k in range(np.uint64(2), n_values):
+            flat[at + (np.uint64(1) + k) * n_codes] += all_values[own + k]
 
 
 @register_jitable
-def _add_node(worth: Any, size: Any, divided: Any, cells: Any, shrink: Any, ways: Any) -> None:
-    """Add what a node's candidates are worth: worth, size, divided (2, B); cells (3, B)."""
-    n_codes = cells.shape[1]
-    n_none, w_none, s_none = cells[0, 0], cells[1, 0], cells[2, 0]
-    cells[:, 0] = 0
-    for plane in range(3):  # cells become sums up to each code
+def _cumulate(cells: Any, none: Any) -> None:
+    """Turn cells (P, B) into sums up to each code, without those of code 0, which `none` gets."""
+    for plane in range(cells.shape[0]):
+        none[plane] = cells[plane, 0]
+        cells[plane, 0] = 0
         running = np.int64(0)
-        for b in range(n_codes):
+        for b in range(cells.shape[1]):
             running += cells[plane, b]
             cells[plane, b] = running
-    n_all = cells[0, n_codes - 1] + n_none
-    w_all, s_all = cells[1, n_codes - 1] + w_none, cells[2, n_codes - 1] + s_none
-    count, weight, sums = cells[0], cells[1], cells[2]
-    for way in range(ways):
-        n, w, s = way * n_none, way * w_none, way * s_none
-        own, length, both = worth[way], size[way], divided[way]
-        for b in range(n_codes):
-            w_left, s_left = weight[b] + w, sums[b] + s
-            w_right, s_right = w_all - w_left, s_all - s_left
-            v_left = np.float64(s_left) / (np.float64(w_left) + shrink)
-            v_right = np.float64(s_right) / (np.float64(w_right) + shrink)
-            v_left = v_left if w_left > 0 else 0.0
-            v_right = v_right if w_right > 0 else 0.0
-            own[b] += v_left * np.float64(s_left) + v_right * np.float64(s_right)
-            length[b] += v_left * v_left * np.float64(w_left) + (
-                v_right * v_right * np.float64(w_right)
-            )
-        for b in range(n_codes):
-            rows = count[b] + n
-            both[b] |= (rows > 0) & (rows < n_all)
+
+
+# Each loop below touches few arrays: LLVM looks at them in pairs for whether they overlap, and
+# works out one candidate at a time where there are more than eight pairs.
+
+
+@register_jitable
+def _answer(
+    v: Any, weight: Any, sums: Any, w_none: Any, s_none: Any, shrink: Any, way: Any
+) -> None:
+    """Write what both sides of candidates answer, v (2, B), by sums up to each code (B,)."""
+    last = weight.size - 1
+    w_all, s_all, w, s = weight[last] + w_none, sums[last] + s_none, way * w_none, way * s_none
+    left, right = v[0], v[1]
+    for b in range(weight.size):
+        w_left, s_left = weight[b] + w, sums[b] + s
+        w_right, s_right = w_all - w_left, s_all - s_left
+        v_left = np.float64(s_left) / (np.float64(w_left) + shrink)
+        v_right = np.float64(s_right) / (np.float64(w_right) + shrink)
+        left[b] = v_left if w_left > 0 else 0.0
+        right[b] = v_right if w_right > 0 else 0.0
+
+
+@register_jitable
+def _add_single(
+    worth: Any, size: Any, v: Any, weight: Any, sums: Any, w_none: Any, t_none: Any, way: Any
+) -> None:
+    """Add what the answers v (2, B) are worth in a node that judges: worth, size (B,)."""
+    last, left, right = weight.size - 1, v[0], v[1]
+    m_all, t_all, m, t = weight[last] + w_none, sums[last] + t_none, way * w_none, way * t_none
+    for b in range(worth.size):
+        t_left = sums[b] + t
+        worth[b] += left[b] * np.float64(t_left) + right[b] * np.float64(t_all - t_left)
+    for b in range(worth.size):
+        m_left = weight[b] + m
+        size[b] += left[b] * left[b] * np.float64(m_left) + (
+            right[b] * right[b] * np.float64(m_all - m_left)
+        )
+
+
+@register_jitable
+def _add_side(
+    worth: Any, size: Any, v: Any, weight: Any, sums: Any, m: Any, t: Any, sign: Any
+) -> None:
+    """Add what the answers v (B,) of one side are worth with one output, by sign × (sums − t)."""
+    for b in range(worth.size):
+        worth[b] += v[b] * np.float64(sign * (sums[b] - t))
+    for b in range(worth.size):
+        size[b] += v[b] * v[b] * np.float64(sign * (weight[b] - m))
+
+
+@register_jitable
+def _add_pair(
+    worth: Any,
+    size: Any,
+    own: Any,
+    own_none: Any,
+    other: Any,
+    other_none: Any,
+    shrink: Any,
+    way: Any,
+    v: Any,
+    sides: Any,
+) -> None:
+    """Add what candidates of a pair of nodes are worth: worth, size (B,).
+
+    own (P, B): sums up to each code of the node that learns, other (P, B): of that which judges;
+    none (P,): what is missing in both, on the left in way 1; v (2, B), sides (4, B): room.
+    """
+    n_planes, n_codes = own.shape
+    if n_planes == 3:
+        _answer(v, own[1], own[2], own_none[1], own_none[2], shrink, way)
+        _add_single(worth, size, v, other[1], other[2], other_none[1], other_none[2], way)
+        return
+    sides[:, :] = 0.0  # a side's outputs are added up before both sides are
+    m_left, m_all = way * other_none[1], other[1, n_codes - 1] + other_none[1]
+    for k in range(2, n_planes):
+        _answer(v, own[1], own[k], own_none[1], own_none[k], shrink, way)
+        t_left, t_all = way * other_none[k], other[k, n_codes - 1] + other_none[k]
+        _add_side(sides[0], sides[1], v[0], other[1], other[k], -m_left, -t_left, 1)
+        given = other[1], other[k], m_all - m_left, t_all - t_left, -1
+        _add_side(sides[2], sides[3], v[1], *given)
+    for b in range(n_codes):
+        worth[b] += sides[0, b] + sides[2, b]
+        size[b] += sides[1, b] + sides[3, b]
+
+
+@register_jitable
+def _add_trees(
+    worth: Any,
+    size: Any,
+    divided: Any,
+    cells: Any,
+    none: Any,
+    n_pairs: Any,
+    shrink: Any,
+    ways: Any,
+    v: Any,
+    sides: Any,
+) -> None:
+    """Add what candidates are worth in the nodes of all trees: cells (T, P, B), none (T, P).
+
+    worth, size, divided (2, B); the last n_pairs trees judge the first ones; v, sides: room.
+    """
+    n_trees, n_codes = cells.shape[0], cells.shape[2]
+    for learn in range(n_pairs):
+        judge = n_trees - n_pairs + learn
+        own, own_none, other, other_none = cells[learn], none[learn], cells[judge], none[judge]
+        count = other[0]
+        n_all = count[n_codes - 1] + other_none[0]
+        if n_all == 0:
+            continue  # nobody judges, and zeros change nothing
+        for way in range(ways):
+            nodes = own, own_none, other, other_none
+            _add_pair(worth[way], size[way], *nodes, shrink, way, v, sides)
+            both, n = divided[way], way * other_none[0]
+            for b in range(n_codes):
+                rows = count[b] + n
+                both[b] |= (rows > 0) & (rows < n_all)
 
 
 @register_jitable
@@ -103,10 +208,10 @@ def _score(
 
 
 @register_jitable
-def _divide(leaf: Any, codes: Any, column: Any, bin: Any, way: Any, found: Any) -> None:
-    """Send rows to the children of their nodes, and write what `Levels` says of the split."""
+def _told(codes: Any, column: Any, bin: Any, way: Any, found: Any) -> None:
+    """Write what `Levels` says of a split."""
     following, n_none, n_left = np.int64(_NO_CODE), 0, 0
-    for row in range(leaf.size):
+    for row in range(codes.shape[0]):
         code = np.int64(codes[row, column])
         n_none += code == 0
         n_left += code <= bin
@@ -114,100 +219,143 @@ def _divide(leaf: Any, codes: Any, column: Any, bin: Any, way: Any, found: Any) 
             following = code if code < following else following
     missing_child = 1 - way
     if n_none == 0:
-        missing_child = 0 if 2 * n_left > leaf.size else 1
-    for row in range(leaf.size):
-        code = np.int64(codes[row, column])
-        leaf[row] = 2 * leaf[row] + (missing_child if code == 0 else np.int64(code > bin))
+        missing_child = 0 if 2 * n_left > codes.shape[0] else 1
     found[0], found[1] = column, bin
     found[2], found[3] = following if following < _NO_CODE else 0, missing_child
 
 
 @register_jitable
+def _divide(rows: Any, start: Any, n_nodes: Any, codes: Any, found: Any, spare: Any) -> None:
+    """Part the rows of each node, rows[start[l] : start[l + 1]], and write where children begin."""
+    column, bin, missing_child = found[0], found[1], found[3]
+    start[2 * n_nodes] = rows.size
+    end = rows.size
+    for node in range(n_nodes - 1, -1, -1):
+        begin = start[node]
+        first, others = begin, 0
+        for place in range(begin, end):
+            row = rows[place]
+            code = np.int64(codes[row, column])
+            child = missing_child if code == 0 else np.int64(code > bin)
+            if child == 0:
+                rows[first] = row
+                first += 1
+            else:
+                spare[others] = row
+                others += 1
+        for place in range(others):
+            rows[first + place] = spare[place]
+        start[2 * node], start[2 * node + 1] = begin, first
+        end = begin
+
+
+@register_jitable
 def _best(
-    codes: Any,
-    weight: Any,
-    sums: Any,
-    features: Any,
-    n_bins: Any,
-    rule: Any,
-    leaf: Any,
-    cells: Any,
-    order: Any,
-    rows: Any,
+    codes: Any, n_codes: Any, lacks: Any, columns: Any, rule: Any, order: Any, room: Any
 ) -> Any:
     """Return (score, column, place among the ways and codes) of the best candidate of a level.
 
-    cells (L, 3, B): room for those of a column; order (L,): the nodes by key; rows (L,): of each;
-    rule: shrink, cosine, spread, and the state of the level's draws.
+    lacks (F,): whether columns lack values; rule: shrink, cosine, spread, the state of the level's
+    draws, pairs of trees; order (L,): the nodes by key.
     """
-    shrink, cosine, spread, state = rule
-    n_codes = cells.shape[2]
-    worth, size = np.empty((2, n_codes)), np.empty((2, n_codes))
-    divided = np.empty((2, n_codes), np.bool_)
+    feature, n_bins = columns
+    shrink, cosine, spread, state, n_pairs = rule
+    rows, start, begin, values, cells, none, worth, size, divided, v, sides = room
     best, best_column, best_place = -np.inf, 0, 0
     for column in range(codes.shape[1]):
-        _fill(cells, codes, column, leaf, weight, sums)
-        ways = 1
-        for node in range(order.size):
-            ways = max(ways, 1 + (cells[node, 0, 0] > 0))
-        worth[:], size[:], divided[:] = 0.0, 0.0, False
+        worth[:, :], size[:, :], divided[:, :] = 0.0, 0.0, False
+        ways = 1 + lacks[column]
         for node in order:
-            if rows[node] > 0:  # the others are worth nothing
-                _add_node(worth, size, divided, cells[node], shrink, ways)
-        own_state = _next_state(state, np.uint64(features[column]))
+            first, last = start[node], start[node + 1]
+            if first < last:  # others are worth nothing
+                _fill(cells, codes, column, rows[first:last], begin[first:last], values[first:last])
+                for each in range(cells.shape[0]):
+                    _cumulate(cells[each], none[each])
+                given = cells, none, n_pairs, shrink, ways, v, sides
+                _add_trees(worth, size, divided, *given)
+        own_state = _next_state(state, np.uint64(feature[column]))
         _score(worth, size, divided, cosine, spread, own_state, n_bins[column])
-        flat = worth.reshape(-1)
-        for place in range(flat.size):
-            if flat[place] > best:
-                best, best_column, best_place = flat[place], column, place
+        for way in range(2):
+            for code in range(n_codes):
+                if worth[way, code] > best:
+                    best, best_column, best_place = worth[way, code], column, way * n_codes + code
     return best, best_column, best_place
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable
+def _put_in_order(rows: Any, table: Any, tree: Any, size: Any, begin: Any, values: Any) -> None:
+    """Write where the cells of each row's tree begin, of `size` each, and what it adds."""
+    for i in range(rows.size):
+        begin[i] = tree[rows[i]] * size
+        for k in range(values.shape[1]):
+            values[i, k] = table[rows[i], k]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
 def _grow(  # type: ignore[no-untyped-def]
-    codes, weight, sums, features, n_bins, n_codes, rule, found, score, leaf
+    codes, table, tree, columns, n_codes, rule, found, score, leaf, nodes, room, spare
 ):
     """Write all levels to found (depth, 4) and score (depth,); return how many there are."""
-    depth, shrink, cosine, spread, state, root_key = rule
-    widest = 1 << (depth - 1)
-    cells = np.empty((widest, 3, n_codes), np.int64)
-    order, rows = np.empty(widest, np.int64), np.empty(widest, np.int64)
-    key = np.empty(2 * widest, np.uint64)
-    key[0] = root_key
+    depth, shrink, cosine, spread, state, root_key, n_trees, judged = rule
+    n_pairs = n_trees // 2 if judged else n_trees
+    order, key, lacks = nodes
+    rows, start, begin, values = room[:4]
+    for row in range(codes.shape[0]):
+        for column in range(codes.shape[1]):
+            lacks[column] |= codes[row, column] == 0
+    n_levels, size = 0, (1 + table.shape[1]) * n_codes
+    key[0], start[1] = root_key, leaf.size
     for level in range(depth):
         n_nodes = 1 << level
         _by_key(order, key, n_nodes)
-        rows[:] = 0
-        for row in range(leaf.size):
-            rows[leaf[row]] += 1
-        own = shrink, cosine, spread, _next_state(state, np.uint64(level))
-        nodes = cells[:n_nodes], order[:n_nodes], rows
-        best, column, place = _best(codes, weight, sums, features, n_bins, own, leaf, *nodes)
+        _put_in_order(rows, table, tree, size, begin, values)
+        own = shrink, cosine, spread, _next_state(state, np.uint64(level)), n_pairs
+        given = codes, n_codes, lacks, columns, own, order[:n_nodes], room
+        best, column, place = _best(*given)
         if best == -np.inf:
-            return level
-        score[level] = best
-        _divide(leaf, codes, column, place % n_codes, place // n_codes, found[level])
+            break
+        score[level], n_levels = best, level + 1
+        _told(codes, column, place % n_codes, place // n_codes, found[level])
+        _divide(rows, start, n_nodes, codes, found[level], spare)
         for node in range(n_nodes - 1, -1, -1):
             both = _next_state(np.uint64(0), key[node])
             key[2 * node + 1] = _next_state(both, np.uint64(1))
             key[2 * node] = _next_state(both, np.uint64(0))
-    return depth
+    for node in range(1 << n_levels):
+        for place in range(start[node], start[node + 1]):
+            leaf[rows[place]] = node
+    return n_levels
+
+
+def _room(table: Integers, n_codes: int, rule: Rule) -> tuple[NDArray[Any], ...]:
+    """Return arrays to work in, for compiled code makes none: see `_best`."""
+    n_rows, n_values = table.shape
+    cells = np.empty((rule.n_trees, 1 + n_values, n_codes), dtype=np.int64)
+    worth, size, v = (np.empty((2, n_codes)) for _ in range(3))
+    divided, sides = np.empty((2, n_codes), dtype=np.bool_), np.empty((4, n_codes))
+    begin, start = np.empty(n_rows, dtype=np.int64), np.zeros((1 << rule.depth) + 1, dtype=np.int64)
+    rows, none = np.arange(n_rows), np.empty(cells.shape[:2], dtype=np.int64)
+    return rows, start, begin, np.empty_like(table), cells, none, worth, size, divided, v, sides
 
 
 def symmetric_splits(
     codes: NDArray[Any],
     weight: Integers | None,
     sums: Integers,
-    features: Integers,
-    n_bins: Integers,
+    tree: Integers,
+    columns: Columns,
     n_codes: int,
     rule: Rule,
 ) -> tuple[Levels, Integers]:
     """Return (the levels, the leaf of each row); see the package for the contract."""
-    leaf = np.zeros(codes.shape[0], dtype=np.int64)
+    leaf = np.empty(codes.shape[0], dtype=np.int64)
     found, score = np.empty((rule.depth, 4), dtype=np.int64), np.empty(rule.depth)
-    whole = np.empty(0, dtype=np.int64) if weight is None else weight
-    given = np.ascontiguousarray(codes), whole, np.ascontiguousarray(sums), features, n_bins
-    n_levels = _grow(*given, n_codes, tuple(rule), found, score, leaf)
+    own = np.ones(codes.shape[0], dtype=np.int64) if weight is None else weight
+    table, widest = np.column_stack([own, sums]), 1 << rule.depth
+    order, key = np.empty(widest, dtype=np.int64), np.empty(widest, dtype=np.uint64)
+    nodes = order, key, np.zeros(codes.shape[1], dtype=np.int64)
+    given = np.ascontiguousarray(codes), table, tree, tuple(columns), n_codes, tuple(rule)
+    room = _room(table, n_codes, rule)
+    n_levels = _grow(*given, found, score, leaf, nodes, room, np.empty_like(leaf))
     column, bin, following, missing_child = found[:n_levels].T
     return Levels(column, bin, following, missing_child, score[:n_levels]), leaf

@@ -14,15 +14,24 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+class Columns(NamedTuple):
+    """What is known of F columns."""
+
+    feature: Integers  # (F,) what draws call them
+    n_bins: Integers  # (F,)
+
+
 class Rule(NamedTuple):
-    """What a tree is grown by."""
+    """What trees are grown by."""
 
     depth: int
     shrink: float  # in the unit of the weights
     cosine: bool
     spread: float  # standard deviation of what chance adds to scores
     state: np.uint64  # from which its draws follow
-    key: np.uint64  # of the root
+    key: np.uint64  # of the roots
+    n_trees: int = 1
+    judged: bool = False  # those of the second half judge those of the first
 
 
 class Levels(NamedTuple):
@@ -38,31 +47,31 @@ class Levels(NamedTuple):
 class _Planes(NamedTuple):
     """What `joint` asks of a layout."""
 
+    outputs: int
     weight: int = 1
     first: int = 2
-    outputs: int = 1
 
 
 def symmetric_splits(
     codes: NDArray[Any],
     weight: Integers | None,
     sums: Integers,
-    features: Integers,
-    n_bins: Integers,
+    tree: Integers,
+    columns: Columns,
     n_codes: int,
     rule: Rule,
 ) -> tuple[Levels, Integers]:
     """Return (the levels, the leaf of each row); see the package for the contract."""
     n_rows, n_columns = codes.shape
     one = np.ones(n_rows, dtype=np.int64)
-    planes = np.stack([one, one if weight is None else weight, sums], axis=1)
+    planes = np.column_stack([one, one if weight is None else weight, sums])
     leaf, key = np.zeros(n_rows, dtype=np.int64), np.asarray([rule.key], dtype=np.uint64)
     found: list[tuple[Any, ...]] = []
     for depth in range(rule.depth):
-        hist = np.zeros((key.size, n_columns, n_codes, 3), dtype=np.int64)
+        hist = np.zeros((key.size * rule.n_trees, n_columns, n_codes, planes.shape[1]), np.int64)
         for column in range(n_columns):
-            np.add.at(hist[:, column], (leaf, codes[:, column]), planes)
-        score = _scores(hist, key, depth, features, n_bins, rule)
+            np.add.at(hist[:, column], (leaf * rule.n_trees + tree, codes[:, column]), planes)
+        score = _scores(hist, key, depth, columns, rule)
         best = int(np.argmax(score))
         if score.reshape(-1)[best] == -np.inf:
             break
@@ -86,17 +95,15 @@ def symmetric_splits(
 
 
 def _scores(
-    hist: Integers,
-    key: NDArray[np.uint64],
-    depth: int,
-    features: Integers,
-    n_bins: Integers,
-    rule: Rule,
+    hist: Integers, key: NDArray[np.uint64], depth: int, columns: Columns, rule: Rule
 ) -> Floats:
-    """Return the score of each candidate, (F, 2, B)."""
-    order = np.argsort(key)
+    """Return the score of each candidate, (F, 2, B); hist (L T, F, B, S), trees side by side."""
+    half = rule.n_trees // 2 if rule.judged else rule.n_trees
+    learn = (np.argsort(key)[:, None] * rule.n_trees + np.arange(half)).reshape(-1)
+    judge = learn + (half if rule.judged else 0)
     total = hist[:, 0].sum(axis=1)
-    worth, size = joint(hist, total, order, order, rule.shrink, False, _Planes())
+    given = learn, judge, rule.shrink, False, _Planes(hist.shape[3] - 2)
+    worth, size = joint(hist, total, *given)
     score: Floats = worth
     if rule.cosine:
         filled = size > 0.0
@@ -106,8 +113,8 @@ def _scores(
         code = np.arange(hist.shape[2])
         with np.errstate(over="ignore"):
             level = next_state(np.asarray([rule.state]), np.uint64(depth))
-            column = next_state(level, features.astype(np.uint64))
+            column = next_state(level, columns.feature.astype(np.uint64))
             drawn = bell(next_state(column[:, None], code.astype(np.uint64)))
         score = score + (drawn * rule.spread)[:, None, :]
-        score = np.where((code <= n_bins[:, None])[:, None, :], score, -np.inf)
+        score = np.where((code <= columns.n_bins[:, None])[:, None, :], score, -np.inf)
     return score
