@@ -56,3 +56,11 @@ def test_all_zeros() -> None:
     assert steepest == 0.0
     assert not sums.any()
     assert plane.any()
+
+
+def test_the_smallest_numbers_have_no_unit_to_multiply_by() -> None:
+    gradient, *rest = _given()
+    found = drawn_digits(gradient * 2.0**-1020, *rest)
+    assert found[3] > 0.0
+    for own, other in zip(found, drawn_digits.reference(gradient * 2.0**-1020, *rest), strict=True):
+        assert_same_bits(np.asarray(own), np.asarray(other))

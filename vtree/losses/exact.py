@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vtree.errors import InputError
 from vtree_kernels import run_blocks
+from vtree_kernels.whole_sum import largest_size, whole_sum
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -26,8 +27,8 @@ class Terms(NamedTuple):
 
 def exact_sum(values: Floats) -> float:
     """Return the sum of values (N,), as one of integers."""
-    whole, unit = whole_numbers(values, None, values.size, values.size)
-    return float(whole.sum()) * unit
+    whole, unit = _whole_sum(values, None, values.size)
+    return float(whole) * unit
 
 
 def exact_mean(values: Floats, weight: Integers | None) -> float:
@@ -37,8 +38,15 @@ def exact_mean(values: Floats, weight: Integers | None) -> float:
     Repeating a row and weighing it are the same while the weights sum to less than 2^26.
     """
     total = values.size if weight is None else int(weight.sum())
-    whole, unit = whole_numbers(values, weight, values.size, total)
-    return float(whole.sum()) / total * unit
+    whole, unit = _whole_sum(values, weight, total)
+    return float(whole) / total * unit
+
+
+def _whole_sum(values: Floats, weight: Integers | None, total: int) -> tuple[int, float]:
+    """Return (the sum of what `whole_numbers` makes of values (N,), what one of it stands for)."""
+    step, products = rounding(reach_of(values), weight, values.size, total)
+    whole = whole_sum(values, float(np.ldexp(1.0, -step)), weight, products)
+    return whole, float(np.ldexp(1.0, step))
 
 
 def whole_numbers(
@@ -121,14 +129,7 @@ def check_finite(values: float | Floats) -> None:
 
 def reach_of(values: Floats) -> float:
     """Return the largest absolute value, NaN if there is one."""
-    largest: list[float] = []
-
-    def block(rows: slice) -> None:
-        own = values[rows]
-        largest.append(float(np.maximum(own.max(), -own.min())))
-
-    run_blocks(block, values.size, each=1)
-    return float(np.max(largest, initial=0.0))
+    return largest_size(values)
 
 
 def _rounded(
