@@ -76,6 +76,23 @@ def test_quantiles_of_several_outputs_are_several_models(name: str) -> None:
         model.fit(X, np.stack([Y, Y], axis=1))
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_model_does_not_go_on_with_another_number_of_outputs(name: str) -> None:
+    loss, level_name = SYSTEMS[name]
+    kind = getattr(vtree, f"{name}BoostingRegressor")
+    both = np.stack([Y, -Y], axis=1)
+    for first, second in ((Y, both), (both, Y)):
+        model = kind(n_estimators=2, warm_start=True).fit(X, first)
+        known = vtree.digest(model)
+        with pytest.raises(InputError, match="^warm_start goes on with a model of "):
+            model.set_params(n_estimators=9).fit(X, second)
+        assert vtree.digest(model) == known
+    levels = {loss: "quantile", level_name: [0.1, 0.5]}
+    model = kind(n_estimators=2, warm_start=True, **levels).fit(X, Y)
+    with pytest.raises(InputError, match=r"of 2 outputs or quantiles, .* are of 3 now"):
+        model.set_params(n_estimators=4, **{level_name: [0.1, 0.5, 0.9]}).fit(X, Y)
+
+
 @pytest.mark.parametrize("name", ["Leafwise", "Gradient"])
 def test_one_number_says_where_hubers_loss_goes_straight(name: str) -> None:
     loss, level_name = SYSTEMS[name]

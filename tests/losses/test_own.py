@@ -44,6 +44,7 @@ def test_columns_and_unknown_losses() -> None:
         (lambda y, raw: (raw * np.nan, raw), "gradient that is not finite"),
         (lambda y, raw: (raw, raw - 1.0), "below zero"),
         (lambda y, raw: ("steep", raw), "objective: could not convert"),
+        (lambda y, raw: (raw * 1j, raw), "objective: complex numbers"),
     ],
 )
 def test_objectives_that_cannot_be_used(objective: Any, message: str) -> None:

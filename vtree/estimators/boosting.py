@@ -88,6 +88,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     max_features = None  # `_remember` asks; boosting draws columns by other parameters
     _values_per_node = 1
     _keeps_scores = False
+    start_: Floats
 
     def _target_of(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Floats, Floats | None]:
         """Return (targets (N,) or (N, K), weights (N,) or None), checked; learns what y is of."""
@@ -249,6 +250,11 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
     def _start(self, training: Training, before: Tree | None) -> None:
         """Set the raw predictions before all trees, `start_` (K,), and the seed of all draws."""
         if before is not None:
+            if self.start_.size != self._n_raw():
+                raise InputError(
+                    f"warm_start goes on with a model of {self.start_.size} outputs or quantiles, "
+                    f"and y and the parameters are of {self._n_raw()} now; fit it anew"
+                )
             done = before.root.size // self._trees_a_round()
             if done > self._rounds_wanted():
                 raise InputError(

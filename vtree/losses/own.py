@@ -31,7 +31,10 @@ def own_terms(function: Callable[..., Any], X: Any, raw: Floats, y: Floats) -> T
     columns = []
     for name, part in zip(("gradient", "hessian"), found, strict=True):
         with own_errors("objective", f"Its {name} must be an array of numbers."):
-            own = np.asarray(arrays.to_numpy(part), dtype=np.float64)
+            own = arrays.to_numpy(part)
+            if np.iscomplexobj(own):
+                raise ValueError("complex numbers are no derivatives.")
+            own = np.asarray(own, dtype=np.float64)
         shape, own = own.shape, own[:, None] if own.ndim == 1 else own
         if own.shape != raw.shape:
             raise InputError(
