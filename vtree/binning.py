@@ -22,6 +22,7 @@ from vtree.errors import InputError
 from vtree_kernels import run_blocks, run_tasks
 from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
+from vtree_kernels.gaps import midpoints as midpoints
 from vtree_kernels.ranks import ranks
 from vtree_kernels.widened import widened
 
@@ -234,18 +235,6 @@ def beside(first: Bins, second: Bins) -> Bins:
         np.concatenate([first.n_bins, second.n_bins]),
         np.concatenate([first.is_categorical, second.is_categorical]),
     )
-
-
-def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return thresholds t with low <= t < high, halfway where floating point allows.
-
-    >>> midpoints(np.array([1.0, 5e-324]), np.array([2.0, 1e-323])).tolist()
-    [1.5, 5e-324]
-    """
-    with np.errstate(invalid="ignore"):
-        middle = low / 2.0 + high / 2.0  # halves first: the sum of two large numbers overflows
-        # Rounding (neighbouring floats, denormals) or an infinity may leave the interval.
-        return np.where((middle >= low) & (middle < high), middle, low) + 0.0
 
 
 def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) -> Array:

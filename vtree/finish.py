@@ -15,6 +15,10 @@ from vtree.tree import Tree, children, levels, narrow, repacked
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_AT_LEAVES = {
+    **{"feature": -1, "kind": 0, "bin": 0, "threshold": 0.0, "n_children": 0, "missing_child": -1}
+}
+
 
 def finish(
     grown: Grown,
@@ -63,24 +67,37 @@ def assembled(
     gain_unit: Floats | float,
 ) -> Tree:
     """Return the trees of `grown` with its numbers, impurities zero; not canonical yet."""
-    split = grown.first_child >= 0
+    leaf = grown.first_child < 0
+    own: dict[str, Any] = {
+        name: _of_splits(getattr(grown, name), leaf, at_leaf)
+        for name, at_leaf in _AT_LEAVES.items()
+    }
+    gain = np.where(leaf, 0.0, grown.gain)
+    gain *= gain_unit
     return Tree(
-        feature=np.where(split, grown.feature, np.int32(-1)),
-        kind=np.where(split, grown.kind, np.int8(0)),
-        bin=np.where(split, grown.bin, np.int32(0)),
-        threshold=np.where(split, grown.threshold, 0.0),
-        first_child=grown.first_child.astype(np.int32),
-        n_children=np.where(split, grown.n_children, np.int32(0)),
-        missing_child=np.where(split, grown.missing_child, np.int32(-1)),
+        **own,
+        first_child=grown.first_child.astype(np.int32, copy=False),
         map_offset=grown.map_offset,
         branch_map=branch_map,
         value=value,
         weight=weight,
         n_rows=grown.total[:, 0],
-        impurity=np.zeros(split.size),
-        gain=np.where(split, grown.gain, 0.0) * gain_unit,
+        impurity=np.zeros(leaf.size),
+        gain=gain,
         root=np.arange(int(grown.tree.max()) + 1, dtype=np.int32),
     )
+
+
+def _of_splits(own: NDArray[Any], leaf: NDArray[np.bool_], at_leaf: float) -> NDArray[Any]:
+    """Return a field with what leaves have, itself where they have that already.
+
+    A copy of what is part of a larger array, which would be kept with the tree.
+    """
+    apart = bool(own.strides[0]) and not isinstance(own.base, np.ndarray)
+    if apart and (own[leaf] == at_leaf).all():
+        return own
+    found: NDArray[Any] = np.where(leaf, own.dtype.type(at_leaf), own)
+    return found
 
 
 def gain_unit(root_weight: Floats, targets: Targets, criterion: Criterion) -> Floats:

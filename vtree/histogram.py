@@ -54,8 +54,9 @@ def rows_of(targets: Targets, example: Array) -> Rows:
         compact = None
     elif compact is None and sums.shape[0] > FEW_ROWS:
         compact = compacted(sums, weight, targets.layout.implied == 0)
+    implied = np.int32(targets.layout.implied)
     return Rows(
-        arrays.like(targets.label - np.int32(targets.layout.implied), example),
+        arrays.like(targets.label - implied if implied else targets.label, example),
         weight,
         sums,
         targets.layout,

@@ -17,10 +17,11 @@ from vtree.binning import Bins, Group
 from vtree.grown import Grown, alike
 from vtree.routing import Data
 from vtree.splits import Search, Searcher
-from vtree.thresholds import missing_branch, thresholds
+from vtree.thresholds import lines_of, missing_branch
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
-from vtree_kernels.subtree import Rule, Starts, Statistics, Subtrees, Table, subtree
+from vtree_kernels.gaps import Lines, gaps
+from vtree_kernels.subtree import Rule, Starts, Statistics, Table, subtree
 
 Integers = NDArray[np.int64]
 
@@ -43,9 +44,11 @@ ROWS_A_LEAF = 64
 _ALIKE = ("kind", "map_offset", "lower", "upper", "key", "branch_offset")
 _OF_ALL = (*_ALIKE, "parent", "first_child", "n_children")
 
-_KEPT = ("start", "stop", "depth", "total", "feature", "gain")
+_KEPT = ("feature", "total", "gain", "depth", "start", "stop")
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
-_SPLIT = ("bin", "threshold", "missing_child")
+_SPLIT = {"bin": np.int32, "threshold": np.float64, "missing_child": np.int32}
+
+_BLOCK = 8_192  # nodes whose splits are settled at a time, which takes some memory
 
 
 def rule_of(
@@ -108,7 +111,7 @@ def with_subtrees(
 
     size: the plane that tells the larger child, see `Search.size`.
     """
-    own = own[np.argsort(grown.start[own])]
+    own = own[np.argsort(grown.start[own], kind="stable")]  # of roots, the order of trees
     bins, rows = data.bins, data.rows
     found = subtree(
         data.order,
@@ -125,21 +128,23 @@ def with_subtrees(
         rule,
     )
     data = data._replace(order=found.rows)
-    if grown.feature.size == 1 and _is_in_order(found):
-        only = {name: getattr(found, name) for name in (*_KEPT, *_OF_SPLITS)}
-        fields = _fields(only, found.first_child, bins, rule, size)
-        return Grown(**fields, tree=alike("tree", found.key.size)), data
-    order, first_child, tree = _in_order(grown, own, found)
-    known = np.flatnonzero(order >= found.key.size)  # nodes of `grown`
-    before = order[known] - found.key.size
+    places = found._asdict()
+    del found, places["rows"], places["key"]  # large, and let go step by step
+    if grown.feature.size == 1 and _is_in_order(places["first_child"]):
+        first = places["first_child"]
+        settled = _settled(places, slice(None), lines_of(places["feature"], bins), rule.raw, size)
+        kept = {name: places[name] for name in _KEPT}
+        return Grown(**kept, **settled, **_others(first), tree=alike("tree", first.size)), data
+    n_places = places["feature"].size
+    order, first, tree = _in_order(grown, own, places["first_child"])
+    known = np.flatnonzero(order >= n_places)  # nodes of `grown`
+    before = order[known] - n_places
     given = np.full(grown.feature.size, -1)
     given[own] = np.arange(own.size)
-    order[known] = given[before]
-    made = _taken(found, order)
-    del found  # large, as is `made`
     at_levels = given[before] < 0
-    fields = _fields(made, first_child, bins, rule, size)
-    del made
+    order[known] = np.maximum(given[before], 0)
+    fields = _in_turn(places, order, bins, rule.raw, size)
+    fields |= _others(first)
     for name, field in fields.items():
         if name not in _OF_ALL:
             field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
@@ -152,107 +157,97 @@ def _codes(group: Group) -> Any:
     return group.by_column if near else group.codes
 
 
-def _is_in_order(found: Subtrees) -> bool:
+def _is_in_order(first_child: NDArray[np.int32]) -> bool:
     """Tell whether the nodes of one tree are breadth first, with no place left out."""
-    first = found.first_child[found.first_child >= 0]
+    first = first_child[first_child >= 0]
     in_turn = np.arange(1, 2 * first.size, 2)
-    return found.key.size == 2 * first.size + 1 and bool((first == in_turn).all())
-
-
-def _fields(
-    made: dict[str, NDArray[Any]],
-    first_child: NDArray[np.int32],
-    bins: Bins,
-    rule: Rule,
-    size: int,
-) -> dict[str, NDArray[Any]]:
-    """Return the fields of `Grown`, but `tree`."""
-    return {
-        **{name: alike(name, first_child.size) for name in _ALIKE},
-        **{name: made[name] for name in _KEPT},
-        **_splits(made, first_child, bins, rule, size),
-        "parent": _parents(first_child),
-        "first_child": first_child,
-        "n_children": np.where(first_child >= 0, np.int32(2), np.int32(0)),
-    }
+    return first_child.size == 2 * first.size + 1 and bool((first == in_turn).all())
 
 
 def _in_order(
-    grown: Grown, own: Integers, found: Subtrees
+    grown: Grown, own: Integers, below: NDArray[np.int32]
 ) -> tuple[Integers, NDArray[np.int32], Integers]:
     """Return (the order of all nodes, the first child of each in that order, its tree).
 
-    Nodes of `found` go by their places there, those of `grown` by what stands behind all places.
+    below: the first child of each place. Nodes that were found go by their places, those of `grown`
+    by what stands behind all places, but for roots that are places.
     """
-    n_places = found.key.size
-    below = np.append(found.first_child, grown.first_child.astype(np.int32))
-    at_levels = below[n_places:]
-    at_levels[at_levels >= 0] += np.int32(n_places)
-    at_levels[own] = found.first_child[: own.size]
-    n_trees = int(grown.tree.max()) + 1
-    root = n_places + np.arange(n_trees)
-    order = breadth_first(below, np.full(below.size, 2, np.int32), root)
+    n_places, n_trees = below.size, int(grown.tree.max()) + 1
+    root = np.arange(n_trees)
+    if own.size < grown.feature.size:
+        at_levels = grown.first_child.astype(np.int32)
+        at_levels[at_levels >= 0] += np.int32(n_places)
+        at_levels[own] = below[: own.size]
+        below = np.append(below, at_levels)
+        root += n_places
+    order = breadth_first(below, np.full(1, 2, np.int32), root)
     tree = alike("tree", order.size)
+    split = below[order] >= 0
+    # Two by two, children stand behind the roots in the order of their parents.
+    first = np.full(order.size, -1, np.int32)
+    first[split] = np.arange(n_trees, order.size, 2, dtype=np.int32)
     if n_trees > 1:
-        is_root = (order >= n_places) & (order < n_places + n_trees)
+        is_root = (order >= root[0]) & (order <= root[-1])
         tree = np.cumsum(is_root) - 1
         roots_first = np.argsort(~is_root, kind="stable")
-        order, tree = order[roots_first], tree[roots_first]
-    number = np.empty(below.size, np.int32)
-    number[order] = np.arange(order.size, dtype=np.int32)
-    first = below[order]
-    return order, np.where(first >= 0, number[first], np.int32(-1)), tree
+        order, first, tree = order[roots_first], first[roots_first], tree[roots_first]
+    return order, first, tree
 
 
-def _taken(found: Subtrees, places: Integers) -> dict[str, NDArray[Any]]:
-    """Return what `found` has of some places; anything for place −1."""
-    fields: dict[str, NDArray[Any]] = {}
-    for names in (_KEPT, _OF_SPLITS):  # on pages of their own: some are needed longer
-        own = {name: getattr(found, name) for name in names}
-        fields |= own_pages(
-            {name: ((places.size, *field.shape[1:]), field.dtype) for name, field in own.items()}
-        )
-        for name, field in own.items():
-            np.take(field, places, axis=0, out=fields[name], mode="clip")
-    return fields
-
-
-def _splits(
-    made: dict[str, NDArray[Any]],
-    first_child: NDArray[np.int32],
-    bins: Bins,
-    rule: Rule,
-    size: int,
+def _in_turn(
+    places: dict[str, NDArray[Any]], order: Integers, bins: Bins, raw: bool, size: int
 ) -> dict[str, NDArray[Any]]:
-    """Return bin, threshold and the branch of missing values of each node."""
-    split = np.flatnonzero((first_child >= 0) & (made["feature"] >= 0))
-    bin, threshold = thresholds(
-        made["feature"][split].astype(np.int64),
-        made["bin"][split].astype(np.int64),
-        made["next"][split].astype(np.int64),
-        bins,
-        made["threshold"][split] if rule.raw else None,
-    )
-    # Where all weights are one, the segments of the rows are at hand, and smaller.
-    sizes = made["total"][:, size] if size else made["stop"] - made["start"]
-    missing_child = missing_branch(
-        made["missing_left"][split],
-        made["missing"][split],
-        sizes[first_child[split]],
-        sizes[split],
-    )
-    of_splits: tuple[NDArray[Any], ...] = (bin.astype(np.int32), threshold, missing_child)
-    fields = {}
-    for name, own in zip(_SPLIT, of_splits, strict=True):
-        fields[name] = np.zeros(first_child.size, own.dtype)
-        fields[name][split] = own
+    """Return what differs from node to node, in order.
+
+    `places` are let go of: what belongs to splits first, then one field after another.
+    """
+    fields = own_pages({"feature": (order.shape, np.int32)})
+    np.take(places["feature"], order, out=fields["feature"], mode="clip")
+    fields |= own_pages({name: (order.shape, dtype) for name, dtype in _SPLIT.items()})
+    lines = lines_of(fields["feature"], bins)
+    for start in range(0, order.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        for name, field in _settled(places, order[block], lines, raw, size).items():
+            fields[name][block] = field
+    for name in (*_OF_SPLITS, "first_child"):
+        del places[name]
+    for name in _KEPT[1:]:
+        own = places.pop(name)
+        fields |= own_pages({name: ((order.size, *own.shape[1:]), own.dtype)})
+        np.take(own, order, axis=0, out=fields[name], mode="clip")
     return fields
 
 
-def _parents(first_child: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the parent of each node, −1 at roots."""
+def _settled(
+    places: dict[str, NDArray[Any]], nodes: Integers | slice, lines: Lines, raw: bool, size: int
+) -> dict[str, NDArray[Any]]:
+    """Return bin, threshold and the branch of missing values of some nodes."""
+    at = {name: places[name][nodes] for name in ("feature", "first_child", *_OF_SPLITS)}
+    gap = (at["feature"], at["bin"], at["next"])
+    bin, threshold = gaps(*gap, lines, at["threshold"] if raw else None)
+
+    def size_of(nodes: Integers | NDArray[np.int32] | slice) -> NDArray[Any]:
+        # Where all weights are one, the segments of the rows are at hand, and smaller.
+        if size:
+            return np.asarray(places["total"][nodes, size])
+        return np.asarray(places["stop"][nodes] - places["start"][nodes])
+
+    missing_child = missing_branch(
+        at["missing_left"], at["missing"], size_of(np.maximum(at["first_child"], 0)), size_of(nodes)
+    )
+    missing_child[at["first_child"] < 0] = -1
+    return {"bin": bin, "threshold": threshold, "missing_child": missing_child}
+
+
+def _others(first_child: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Return what follows from the first children of nodes in order, and what all have alike."""
     parent = np.full(first_child.size, -1, dtype=np.int32)
     split = np.flatnonzero(first_child >= 0)
     first = first_child[split]
     parent[first] = parent[first + 1] = split
-    return parent
+    return {
+        **{name: alike(name, first_child.size) for name in _ALIKE},
+        "first_child": first_child,
+        "parent": parent,
+        "n_children": np.where(first_child >= 0, np.int32(2), np.int32(0)),
+    }

@@ -127,7 +127,7 @@ def repeated(targets: Targets, rows: Integers | slice, times: Integers | None) -
         )
     moved = layout.first - targets.layout.first
     return chosen._replace(
-        label=(chosen.label + moved).astype(np.int32),
+        label=chosen.label + np.int32(moved),
         weight=weight,
         sums=chosen.sums * times[:, None],
         layout=layout,

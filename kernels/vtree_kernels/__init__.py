@@ -6,7 +6,7 @@ N rows of the table, R rows in play, G features of a group, B codes, S statistic
 
 from vtree_kernels import _cuda as cuda
 from vtree_kernels._dispatch import kernels, mode
-from vtree_kernels._memory import freed_memory_kept
+from vtree_kernels._memory import freed_memory_kept, give_back
 from vtree_kernels._pages import own_pages
 from vtree_kernels._threads import ahead, run_blocks, threads
 from vtree_kernels._threads import allowed as allowed_threads
@@ -19,6 +19,7 @@ __all__ = [
     "available_threads",
     "cuda",
     "freed_memory_kept",
+    "give_back",
     "kernels",
     "mode",
     "own_pages",

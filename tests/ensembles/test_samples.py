@@ -75,3 +75,10 @@ def test_subsamples_are_those_of_scikit_learns_bagging(replace: bool, weighted: 
 
 def test_a_subsample_of_all_features_names_none() -> None:
     assert subsample_of(Subsample(30, 12, 7, 7, False), 0).features is None
+
+
+@pytest.mark.parametrize("size", [1, (1 << 16) - 1, (1 << 17) + 5])
+def test_counts_are_those_of_the_draws(size: int) -> None:
+    bootstrap = Bootstrap(1_000, size)
+    drawn = np.bincount(drawn_rows(bootstrap, 7), minlength=1_000)
+    np.testing.assert_array_equal(counts_of(bootstrap, 7), drawn)

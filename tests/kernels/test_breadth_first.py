@@ -34,3 +34,10 @@ def test_twin_and_reference_agree(dtype: type) -> None:
     expected = breadth_first.reference(first_child, n_children, root)
     assert n_roots < expected.size <= made
     assert_same_bits(breadth_first.twin("cpu")(first_child, n_children, root), expected)
+
+
+def test_one_number_stands_for_all() -> None:
+    first_child = np.array([3, -1, -2, 1, -1], dtype=np.int32)
+    root, alike = np.array([0]), np.array([2], dtype=np.int32)
+    for order in (breadth_first, breadth_first.reference):
+        assert order(first_child, alike, root).tolist() == [0, 3, 4, 1, 2]

@@ -27,7 +27,7 @@ from vtree.growth import Plan, grow, level_order
 from vtree.histogram import node_bytes
 from vtree.targets import Targets, repeated
 from vtree.tree import Tree
-from vtree_kernels import ahead, allowed_threads
+from vtree_kernels import ahead, allowed_threads, give_back
 
 Integers = NDArray[np.int64]
 
@@ -70,8 +70,14 @@ def grow_forest(
     def grown(index: int) -> Tree:
         numbers = np.arange(index * size, min((index + 1) * size, keys.size))
         samples = [] if forest.sample is None else [forest.sample(n) for n in numbers.tolist()]
-        return _grow_batch(forest, keys[numbers], samples, workers)
+        trees = _grow_batch(forest, keys[numbers], samples, workers)
+        if large:
+            give_back()
+        return trees
 
+    large = forest.bins.n_rows * size >= _LEAST_ROWS
+    if large:  # what binning has freed
+        give_back()
     yield from ahead(grown, -(-keys.size // size), workers=workers)
 
 
@@ -96,7 +102,7 @@ def _grow_batch(
     bins, targets = forest.bins, forest.targets
     roots = [np.arange(bins.n_rows)] * keys.size
     if len(samples) == 1 and samples[0].features is None:
-        roots = [samples[0].rows]
+        roots = [samples[0].rows.astype(np.int32)]
         times = np.zeros(bins.n_rows, dtype=np.int64)
         times[samples[0].rows] = samples[0].times
         targets = repeated(targets, slice(None), times)
@@ -109,6 +115,7 @@ def _grow_batch(
         roots = np.split(np.arange(rows.size), ends[:-1])
     if samples:
         targets = targets._replace(weight_unit=targets.weight_unit * samples[0].unit)
+    samples.clear()  # as large as what grows, and the caller holds them
     plan = _plan_for(forest.plan, forest.targets, targets)
     share = max(plan.budget // workers, node_bytes(bins.groups, targets.layout))
     plan = plan._replace(budget=min(plan.budget, share))

@@ -16,6 +16,8 @@ from sklearn.utils.random import sample_without_replacement
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_DRAWS = 1 << 16  # at a time
+
 CLASS_WEIGHT_UNIT = 2.0**-20  # what class weights of a sample are rounded to
 
 
@@ -82,7 +84,13 @@ def drawn_rows(bootstrap: Bootstrap, seed: int) -> NDArray[np.int32]:
 
 def counts_of(bootstrap: Bootstrap, seed: int) -> Integers:
     """Return how often each row was drawn, (N,)."""
-    counts: Integers = np.bincount(drawn_rows(bootstrap, seed), minlength=bootstrap.n_rows)
+    if bootstrap.probability is not None:
+        return np.bincount(drawn_rows(bootstrap, seed), minlength=bootstrap.n_rows)
+    random = np.random.RandomState(seed)  # noqa: NPY002  (scikit-learn's generator)
+    counts = np.zeros(bootstrap.n_rows, dtype=np.int64)
+    for done in range(0, bootstrap.size, _DRAWS):  # all at once would take three times the counts
+        count = min(_DRAWS, bootstrap.size - done)
+        np.add.at(counts, random.randint(0, bootstrap.n_rows, count), 1)
     return counts
 
 

@@ -35,6 +35,7 @@ def breadth_first(
     first_child: NDArray[Any], n_children: NDArray[Any], root: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Return the nodes in order; see the package for the contract."""
+    n_children = np.broadcast_to(n_children, first_child.shape)
     by_level = levels(first_child, n_children, root)
     owner = np.zeros(first_child.size, dtype=np.int64)
     owner[root] = np.arange(root.size)

@@ -24,6 +24,10 @@ _BLOCK = 64  # rows whose values of a column fill a cache line
 
 _Made = dict[str, NDArray[Any]]
 
+_OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
+_OF_NODES = ("start", "stop", "depth", "first_child", "feature", "gain")
+_TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES)
+
 
 @numba.njit(cache=True, nogil=True)
 def _copy_columns(columns, places, table, rows):  # type: ignore[no-untyped-def]
@@ -80,7 +84,9 @@ def _copied(own: NDArray[np.int32], table: Table, statistics: Statistics, raw: b
     if raw:
         sources = [(table.values, np.arange(table.n_codes.size))]
     dtype = np.result_type(*(codes for codes, _ in sources))
-    columns = np.empty((table.n_codes.size, own.size), dtype=dtype)
+    shape = (table.n_codes.size, own.size)
+    # Those of many rows are let go of before most nodes are made.
+    columns = own_pages({"": (shape, dtype)})[""] if own.size > ROWS else np.empty(shape, dtype)
     for codes, features in sources:
         if _by_column(codes):
             _pick(columns, features, codes.T, own)
@@ -115,10 +121,13 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> 
 
 
 def _room(count: int, n_statistics: int) -> _Made:
-    """Return the fields of `count` nodes, not set."""
+    """Return the fields of `count` nodes, not set, those that are let go together side by side."""
     shapes: Any = {"total": (count, n_statistics)}
-    fields = Subtrees._fields[1:]
-    return own_pages({n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in fields})
+    room: _Made = {}
+    for names in _TOGETHER:
+        fields = {n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in names}
+        room |= own_pages(fields)
+    return {name: room[name] for name in Subtrees._fields[1:]}
 
 
 def _begin(made: _Made, given: Starts) -> None:
