@@ -3,43 +3,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.emulation import on_device, to_host
+from tests.kernels.levels import level
 from vtree_kernels import kernels, threads
 from vtree_kernels.isotonic import cuda as launcher
 from vtree_kernels.isotonic import isotonic
 from vtree_kernels.joint import joint
-from vtree_kernels.scan import Layout
-
-
-def _layout(weighted: bool, outputs: int) -> Layout:
-    first = 2 if weighted else 1
-    return Layout(first - 1, first, outputs, 1, first, 0.0, 1.0, (1.0,) * outputs)
-
-
-def _level(
-    n_nodes: int, n_features: int, n_codes: int, weighted: bool, outputs: int, missing: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Layout]:
-    """Return (hist, total, layout) of rows that are spread over nodes, some of them empty."""
-    random = np.random.default_rng(n_nodes + n_codes + outputs)
-    layout = _layout(weighted, outputs)
-    hist = np.zeros((n_nodes, n_features, n_codes, layout.n_statistics), dtype=np.int64)
-    total = np.zeros((n_nodes, layout.n_statistics), dtype=np.int64)
-    for _ in range(12 * n_nodes):
-        node = int(random.integers(0, max(1, n_nodes - 1)))
-        own = np.ones(layout.n_statistics, dtype=np.int64)
-        own[1 : layout.first] = random.integers(0, 9)
-        own[layout.first :] = random.integers(-90, 90, outputs)
-        total[node] += own
-        for g in range(n_features):
-            code = 0 if random.random() < missing else int(random.integers(1, n_codes))
-            hist[node, g, code] += own
-    return hist, total, layout
-
 
 CASES: dict[str, dict[str, Any]] = {
     "plain": {"n_nodes": 4, "weighted": False, "missing": 0.2},
@@ -62,7 +35,7 @@ def _calls(n_pairs: int, n_nodes: int) -> Iterator[tuple[Any, ...]]:
 @pytest.mark.parametrize("one_hot", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_the_twin_and_every_library_agree(name: str, one_hot: bool, xp: Namespace) -> None:
-    hist, total, layout = _level(n_features=3, n_codes=7, outputs=1, **CASES[name])
+    hist, total, layout = level(n_features=3, n_codes=7, outputs=1, **CASES[name])
     for pairs in _calls(hist.shape[0], hist.shape[0]):
         for shrink in (3.0, 0.0):
             given = (*pairs, DIRECTIONS, shrink, one_hot, layout)
@@ -83,7 +56,7 @@ def test_cuda_agrees(
 ) -> None:
     wide = {"n_nodes": 2, "weighted": True, "missing": 0.1, "n_codes": 300}
     case = {"n_features": 3, "n_codes": 7} | CASES.get(name, wide)
-    hist, total, layout = _level(outputs=1, **case)
+    hist, total, layout = level(outputs=1, **case)
     for bytes_at_once in (launcher.BYTES, 1):
         monkeypatch.setattr(launcher, "BYTES", bytes_at_once)
         for pairs in _calls(hist.shape[0], hist.shape[0]):
@@ -99,7 +72,7 @@ def _assert_same(found: Any, expected: Any) -> None:
 
 
 def test_without_directions_and_chains_it_is_what_joint_says() -> None:
-    hist, total, layout = _level(6, 3, 9, True, 1, 0.2)
+    hist, total, layout = level(6, 3, 9, True, 1, 0.2)
     every, free = np.arange(6), np.zeros(3, dtype=np.int8)
     for one_hot in (False, True):
         found = isotonic(hist, total, every, every, every, free, 2.0, one_hot, layout)
@@ -111,7 +84,7 @@ def test_without_directions_and_chains_it_is_what_joint_says() -> None:
 @pytest.mark.parametrize("direction", [-1, 0, 1])
 def test_answers_are_those_of_another_isotonic_regression(direction: int) -> None:
     """Of 5 nodes in two chains, candidate by candidate, by scikit-learn's."""
-    hist, total, layout = _level(5, 1, 9, True, 1, 0.0)
+    hist, total, layout = level(5, 1, 9, True, 1, 0.0)
     every, chain = np.arange(5), np.array([0, 0, 1, 1, 1])
     own = np.array([direction], dtype=np.int8)
     worth, size = isotonic(hist, total, every, every, chain, own, 2.0, False, layout)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`, `log` and `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._bits import reach_of
 from vtree_kernels._naming import named_after
 
 Floats = NDArray[np.float64]
@@ -47,18 +48,6 @@ def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: 
                 out[2][i] = found[2]
 
     return over_rows
-
-
-_SIZE = (1 << 63) - 1  # all bits but the sign
-
-
-@register_jitable
-def reach_of(values: Any, before: Any) -> Any:
-    """Return the bits of the largest |value|, or `before`. Those of NaN are above all others'."""
-    most = before
-    for each in values.view(np.int64):
-        most = max(most, each & _SIZE)
-    return most
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`)
 from vtree_kernels import _threads
+from vtree_kernels._bits import reach_of
 from vtree_kernels.elementary import exp
-from vtree_kernels.elementwise.cpu import reach_of
 from vtree_kernels.softmax.reference import Softmax
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._bits import bits_of, number_of
+from vtree_kernels._bits import number_of, reach_of
 
 Floats = NDArray[np.float64]
 
@@ -16,11 +16,7 @@ _NONE = np.empty(0, dtype=np.int64)
 
 @numba.njit(cache=True, nogil=True)
 def _largest(values):  # type: ignore[no-untyped-def]
-    """Return the largest size; compared by their bits, NaN is the largest."""
-    largest = np.int64(0)
-    for i in range(values.size):
-        largest = max(largest, bits_of(abs(values[i])))
-    return number_of(largest)
+    return number_of(reach_of(values, np.int64(0)))
 
 
 @numba.njit(cache=True, nogil=True)
