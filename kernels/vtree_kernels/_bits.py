@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
 from vtree_kernels._lanes import FLOATS, INTEGERS
-
-_SIZE = (1 << 63) - 1  # all bits but the sign
 
 
 def _same_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -39,10 +36,10 @@ bits_of: Any = intrinsic(_bits_of)
 number_of: Any = intrinsic(_number_of)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def reach_of(values: Any, before: Any) -> Any:
     """Return the bits of the largest |value|, or `before`. Those of NaN are above all others'."""
     most = before
-    for each in values.view(np.int64):
-        most = max(most, each & _SIZE)
+    for i in range(values.size):
+        most = max(most, bits_of(abs(values[i])))
     return most
