@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels._tasks import batches, chunks
 from vtree_kernels.numbered.reference import number_dtype
 
 CHUNK = 32_768  # rows of a task
@@ -46,7 +46,7 @@ def segment_of_rows(
     if int((stop - start).sum()) < n_rows:
         numbers.fill(start.size)
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK)
+    borders = batches(tasks, CHUNK, 0)
 
     def write(index: int) -> None:
         _write(numbers, rows, tasks, borders[index], borders[index + 1])

@@ -16,7 +16,7 @@ from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels.histogram import Derived, compacted, histogram
 from vtree_kernels.histogram import cuda as histogram_cuda
-from vtree_kernels.histogram.cpu import CHUNK, batches, chunks
+from vtree_kernels.histogram.cpu import CHUNK
 
 
 @dataclass(frozen=True)
@@ -206,20 +206,6 @@ def test_pairs_without_a_count() -> None:
     weight = own[5] >> 10  # hist is int32 without a count
     small = (*own[:5], weight % 100, own[6] % 100, *arguments[7:])
     assert_same_bits(histogram.twin("cpu")(*small), histogram.reference(*small))
-
-
-def test_chunks_cover_each_node_once() -> None:
-    start = np.array([0, 7, 7, 30])
-    stop = np.array([7, 7, 30, 31])
-    tasks = chunks(start, stop, 10)
-    np.testing.assert_array_equal(tasks[:, 0], [0, 1, 2, 2, 2, 3])
-    np.testing.assert_array_equal(tasks[:, 1], [0, 7, 7, 15, 23, 30])
-    np.testing.assert_array_equal(tasks[:, 2], [7, 7, 15, 23, 30, 31])
-    np.testing.assert_array_equal(tasks[:, 3], [-1, -1, -1, 0, 1, -1])
-    borders = batches(tasks, 12)
-    assert borders[0] == 0
-    assert borders[-1] == len(tasks)
-    assert (np.diff(borders) > 0).all()
 
 
 def _there(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._prefetch import AHEAD, prefetch
-from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels._tasks import batches, chunks
 
 CHUNK = 32_768  # rows of one node per task of `sides`
 _PIECE = 65_536  # row–feature pairs above which a node's features go to several tasks
@@ -186,7 +186,7 @@ def sides(
     child = np.zeros(rows.size, dtype=np.uint8)
     table = as_it_lies(values)
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 8)
+    borders = batches(tasks, CHUNK // 8, 0)
 
     def run(index: int) -> None:
         own = (tasks, borders[index], borders[index + 1], feature, threshold, missing_child)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._tasks import batches, chunks
 from vtree_kernels.histogram.adding import (
     add_planes,
     add_sum,
@@ -255,36 +256,6 @@ def _derive(hist, n_built, parent, slot, sibling, first, last):  # type: ignore[
             target[i] = whole[i] - other[i]
 
 
-def chunks(start: NDArray[np.int64], stop: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Cut nodes into tasks (n, 4): node, begin, end and the private copy to fill (−1: none).
-
-    A node's tasks are of about equal size, `size` rows at most.
-    """
-    if (stop - start).max(initial=0) <= size:  # as of all small tables
-        whole = np.arange(start.size)
-        return np.stack([whole, start, stop, np.full(start.size, -1)], axis=1)
-    pieces = np.maximum(1, -(-(stop - start) // size))
-    node = np.repeat(np.arange(start.size), pieces)
-    piece = np.arange(node.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    even = -(-(stop - start) // pieces)[node]
-    begin = start[node] + piece * even
-    end = np.minimum(begin + even, stop[node])
-    copy = np.where(piece > 0, np.cumsum(piece > 0) - 1, -1)
-    return np.stack([node, begin, end, copy], axis=1)
-
-
-def batches(tasks: NDArray[np.int64], size: int, each: int = 0) -> NDArray[np.int64]:
-    """Group consecutive tasks to about `size` rows a batch; returns the borders (n + 1,).
-
-    each: what a task costs besides its rows, in rows.
-    """
-    rows_before = np.concatenate([[0], np.cumsum(tasks[:, 2] - tasks[:, 1] + each)])
-    if 0 < rows_before[-1] <= size:
-        return np.asarray([0, len(tasks)])
-    wanted = np.arange(0, rows_before[-1], size)
-    return np.unique(np.append(np.searchsorted(rows_before, wanted), [0, len(tasks)]))
-
-
 def compacted(
     sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool = True
 ) -> Compact | None:
@@ -348,10 +319,10 @@ def histogram(
     hist = np.empty((start.size + n_derived, *shape), dtype=dtype)
     # A private copy is cleared and added up: so many rows that this does not show.
     n_rows = int((stop - start).sum())
-    size = max(min(CHUNK, n_rows // SHARES), LEAST_CHUNK, 12 * n_codes * n_statistics)
+    size = max(min(CHUNK, -(-n_rows // SHARES)), LEAST_CHUNK, 12 * n_codes * n_statistics)
     tasks = chunks(start, stop, size)
     extra = np.empty((int(tasks[:, 3].max(initial=-1)) + 1, *shape), dtype=dtype)
-    borders = batches(tasks, CHUNK // 8, each=n_codes * n_statistics // 8)
+    borders = batches(tasks, CHUNK // 8, n_codes * n_statistics // 8)
     codes, label = np.ascontiguousarray(codes), np.ascontiguousarray(label)
     if compact is None and not counts_alone:
         compact = _compacted(sums, weight, counted)
@@ -372,7 +343,7 @@ def histogram(
     if extra.shape[0]:
         _reduce(hist, extra, tasks, 0, len(tasks))
     if derived is not None and n_derived:
-        some = max(1, 1_000_000 // max(1, cells))  # nodes a task
+        some = max(1, 100_000 // max(1, cells))  # nodes a task
 
         def derive(index: int) -> None:
             last = min((index + 1) * some, n_derived)

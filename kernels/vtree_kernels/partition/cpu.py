@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels._tasks import batches, chunks
 
 CHUNK = 32_768  # rows of one node per task
 LEAST_CHUNK, SHARES = 4_096, 32  # rows of tasks of one call: so many, or a share of all rows
@@ -105,7 +105,8 @@ def partition(
 def together(tasks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the borders (n + 1,) of tasks that one call works through."""
     share = int((tasks[:, 2] - tasks[:, 1]).sum()) // SHARES
-    return batches(tasks, max(LEAST_CHUNK, min(CHUNK, share)))
+    borders: NDArray[np.int64] = batches(tasks, max(LEAST_CHUNK, min(CHUNK, share)), 0)
+    return borders
 
 
 def write_by_child(
@@ -129,22 +130,24 @@ def written(
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],
     write: Callable[[NDArray[np.int32], NDArray[np.int64], int, int], None],
-    given: NDArray[np.int32] | None = None,
+    out: NDArray[np.int32] | None = None,
+    *,
+    keep: bool = True,
 ) -> NDArray[np.int32]:
     """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last.
 
     write(out, cursor, first, last): of some tasks; cursor (n, C): where each child begins in `out`.
-    given: the array to write to, `rows` themselves where `write` does not read them.
+    out: the array to write to, new if None; keep: whether to write what no segment holds, too.
     """
     cursor = np.empty_like(counts)
     _place(cursor, counts, tasks, start)
-    out = np.empty_like(rows) if given is None else given
+    result = np.empty_like(rows) if out is None else out
 
     def write_some(index: int) -> None:
         if index > 0:
-            write(out, cursor, borders[index - 1], borders[index])
-        elif given is None:
-            _keep(out, rows, start, stop)
+            write(result, cursor, int(borders[index - 1]), int(borders[index]))
+        elif keep:
+            _keep(result, rows, start, stop)
 
     _threads.run(write_some, len(borders), work=4 * int((stop - start).sum()))
-    return out
+    return result

@@ -4,6 +4,8 @@ Rows of two children are parted in place of being told which child they go to:
 
     rows of a chunk      7 2 9 4 0       children  0 1 1 0 1
     parted               7 4 | 0 9 2     the second one's from behind
+
+Those of a node with one chunk are written at once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 from vtree_kernels._prefetch import prefetch
-from vtree_kernels.histogram.cpu import chunks
+from vtree_kernels._tasks import chunks
 from vtree_kernels.partition.cpu import CHUNK, together, write_by_child, written
 
 AHEAD = 128  # rows; measured
@@ -188,6 +190,9 @@ _by_table_in_two = _near_and_far(_part_by_table)
 def _part(  # type: ignore[no-untyped-def]
     parted,
     counts,
+    out,
+    start,
+    stop,
     rows,
     tasks,
     first,
@@ -214,18 +219,29 @@ def _part(  # type: ignore[no-untyped-def]
         else:
             n_first = _by_table_in_two(*given, rule)
         counts[t, 0], counts[t, 1] = n_first, end - begin - n_first
+        if begin == start[node] and end == stop[node]:
+            _copy_part(out, parted, begin, end, n_first, begin, begin + n_first)
+
+
+@register_jitable(forceinline=True)
+def _copy_part(
+    out: Any, parted: Any, begin: Any, end: Any, n_first: Any, left: Any, right: Any
+) -> None:
+    """Copy the rows of both children of a task to where they belong."""
+    begin, last = np.uint64(begin), np.uint64(end - 1)
+    left, right = np.uint64(left), np.uint64(right)
+    for i in range(np.uint64(n_first)):
+        out[left + i] = parted[begin + i]
+    for i in range(np.uint64(end) - begin - np.uint64(n_first)):
+        out[right + i] = parted[last - i]
 
 
 @numba.njit(cache=True, nogil=True)
 def _copy_parts(parted, counts, tasks, out, cursor, first, last):  # type: ignore[no-untyped-def]
-    """Copy the rows of both children to where they belong."""
+    """Do it for tasks first … last − 1, whose rows begin where `cursor` says."""
     for t in range(first, last):
-        begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
-        left, right = np.uint64(cursor[t, 0]), np.uint64(cursor[t, 1])
-        for i in range(np.uint64(counts[t, 0])):
-            out[left + i] = parted[begin + i]
-        for i in range(np.uint64(counts[t, 1])):
-            out[right + i] = parted[end - np.uint64(1) - i]
+        given = out, parted, tasks[t, 1], tasks[t, 2], counts[t, 0]
+        _copy_part(*given, cursor[t, 0], cursor[t, 1])
 
 
 def route(
@@ -245,25 +261,59 @@ def route(
     """Return the rows; see the package for the contract."""
     tasks = chunks(start, stop, CHUNK)
     borders = together(tasks)
-    counts = np.zeros((len(tasks), n_children), dtype=np.int64)
-    two = n_children == 2
-    sides = np.int32 if two else np.uint8 if n_children <= 256 else np.uint16
-    parted = np.empty(rows.size, dtype=sides)  # rows by child, or children by row
+    counts = np.empty((len(tasks), n_children), dtype=np.int64)
     n_rows, n_columns = codes.shape
     if codes.flags.f_contiguous:
         flat, step, at = codes.T.reshape(-1), 1, column * n_rows
     else:
         flat, step, at = np.ascontiguousarray(codes).reshape(-1), n_columns, column
     rule = (flat, step, at, kind, bin, missing_child, map_offset, branch_map)
-    work = int((stop - start).sum()) * 4
+    cut = rows, start, stop, tasks, borders, counts
+    return _in_two(*cut, rule, overwrite) if n_children == 2 else _in_many(*cut, rule)
+
+
+def _in_many(
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    tasks: NDArray[np.int64],
+    borders: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    rule: tuple[Any, ...],
+) -> NDArray[np.int32]:
+    """Write each row's child, then all rows by child."""
+    child = np.empty(rows.size, dtype=np.uint8 if counts.shape[1] <= 256 else np.uint16)
 
     def decide(index: int) -> None:
-        some = tasks, borders[index], borders[index + 1]
-        (_part if two else _decide)(parted, counts, rows, *some, *rule)
+        _decide(child, counts, rows, tasks, borders[index], borders[index + 1], *rule)
 
-    _threads.run(decide, len(borders) - 1, work=work)
-    given = rows, start, stop, tasks, borders, counts
-    if two:
-        copy = functools.partial(_copy_parts, parted, counts, tasks)
-        return written(*given, copy, rows if overwrite else None)
-    return written(*given, functools.partial(write_by_child, rows, parted, tasks))
+    _threads.run(decide, len(borders) - 1, work=int((stop - start).sum()) * 4)
+    write = functools.partial(write_by_child, rows, child, tasks)
+    return written(rows, start, stop, tasks, borders, counts, write)
+
+
+def _in_two(
+    rows: NDArray[np.int32],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    tasks: NDArray[np.int64],
+    borders: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    rule: tuple[Any, ...],
+    overwrite: bool,
+) -> NDArray[np.int32]:
+    """Part the rows of tasks; those of nodes with several tasks are written when all are parted."""
+    parted, out = np.empty_like(rows), rows if overwrite else np.empty_like(rows)
+
+    def part(index: int) -> None:
+        some = tasks, borders[index], borders[index + 1]
+        _part(parted, counts, out, start, stop, rows, *some, *rule)
+
+    _threads.run(part, len(borders) - 1, work=int((stop - start).sum()) * 4)
+    several = tasks[:, 2] - tasks[:, 1] < (stop - start)[tasks[:, 0]]
+    if overwrite and not several.any():
+        return out
+    tasks, counts = tasks[several], counts[several]
+    copy = functools.partial(_copy_parts, parted, counts, tasks)
+    given = rows, start, stop, tasks, together(tasks), counts
+    return written(*given, copy, out, keep=not overwrite)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
-from vtree_kernels.histogram.cpu import batches
+from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import (
     Shape,
     empty_best,
@@ -255,7 +255,7 @@ def search(
     bounds = free_bounds(lower, upper, start.size)
     lengths = stop - start
     tasks = np.stack([lengths, start, stop], axis=1)
-    borders = batches(tasks, ROWS, each=_EACH)
+    borders = batches(tasks, ROWS, _EACH)
 
     def nodes(index: int) -> None:
         first, last = int(borders[index]), int(borders[index + 1])

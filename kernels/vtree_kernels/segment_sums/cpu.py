@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
-from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels._tasks import batches, chunks
 
 
 @numba.njit(cache=True, nogil=True)
@@ -58,7 +58,7 @@ def segment_sums(
         whole: NDArray[np.int64] = parts.sum(axis=0)[:-1]
         return whole
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 4)
+    borders = batches(tasks, CHUNK // 4, 0)
     part = np.empty((len(tasks), values.shape[1]), dtype=np.int64)
 
     def add(index: int) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
-from vtree_kernels.histogram.cpu import batches, chunks
+from vtree_kernels._tasks import batches, chunks
 
 
 @numba.njit(cache=True, nogil=True)
@@ -43,7 +43,7 @@ def spread(
         _threads.run_blocks(block, sums.size, each=4, times=4)
         return
     tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 4)
+    borders = batches(tasks, CHUNK // 4, 0)
 
     def add(index: int) -> None:
         _add(sums, rows, tasks, borders[index], borders[index + 1], value)

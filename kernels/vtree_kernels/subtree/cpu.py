@@ -12,7 +12,7 @@ from vtree_kernels import _threads
 from vtree_kernels._keys import BITS, no_value
 from vtree_kernels._pages import own_pages
 from vtree_kernels._prefetch import AHEAD, prefetch
-from vtree_kernels.histogram.cpu import batches
+from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import shape_of
 from vtree_kernels.subtree.growing import LATER, grower, scratch
 from vtree_kernels.subtree.reference import KINDS, Rule, Starts, Statistics, Subtrees, Table
@@ -258,7 +258,7 @@ def _stage(
         return made
     given = Starts(*(made[name][own] for name in Starts._fields))
     lengths = (given.stop - given.start).astype(np.int64)
-    borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, each=_EACH)
+    borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, _EACH)
     before = np.cumsum(np.append(made["key"].size, _most_nodes(lengths, given.depth, rule)))
     first = before[borders]  # each task's first place
     room = _room(int(first[-1]), made["total"].shape[1])
