@@ -29,6 +29,7 @@ from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.isotonic import isotonic
 from vtree_kernels.joint import joint
 from vtree_kernels.scan import Layout, Limits
+from vtree_kernels.symmetric_splits import OF_ITS_OWN
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -88,14 +89,17 @@ class SymmetricSearch(NamedTuple):
             filled = size > 0.0
             length = np.sqrt(np.where(filled, size, 1.0))
             score = np.where(filled, worth / length, np.where(np.isinf(worth), worth, 0.0))
+        n_features, n_codes = score.shape[0], score.shape[2]
+        plain, own = score.reshape(n_features, -1), np.zeros(n_features)
         if self.noise.spread > 0.0:
-            score = score + self._drawn(group, nodes, score.shape[2])
-            real = np.arange(score.shape[2]) <= bins.n_bins[group.features][:, None]
+            # Among features the best candidate has another draw: that which won would tell how many
+            # candidates there are.
+            drawn = self._drawn(group, nodes, np.append(np.arange(n_codes), OF_ITS_OWN))
+            score, own = score + drawn[:, None, :-1], drawn[:, -1]
+            real = np.arange(n_codes) <= bins.n_bins[group.features][:, None]
             score = np.where(real[:, None, :], score, -np.inf)  # chance counts no bin twice
-        flat = score.reshape(score.shape[0], -1)
-        place = flat.argmax(axis=1)
-        n_codes = score.shape[2]
-        best = flat[np.arange(place.size), place]
+        place = score.reshape(n_features, -1).argmax(axis=1)
+        best = plain[np.arange(n_features), place] + own
         return JointBest(best, place % n_codes, place >= n_codes, hist)
 
     def _candidates(self, group: Group, hist: Array, nodes: Nodes) -> tuple[Floats, Floats]:
@@ -136,12 +140,12 @@ class SymmetricSearch(NamedTuple):
         halves = in_order.reshape(-1, 2, (int(nodes.tree.max()) + 1) // 2)
         return halves[:, 0].reshape(-1), halves[:, 1].reshape(-1)
 
-    def _drawn(self, group: Group, nodes: Nodes, n_codes: int) -> Floats:
-        """Return what chance adds to the scores of a group, (G, 1, B)."""
+    def _drawn(self, group: Group, nodes: Nodes, codes: Integers) -> Floats:
+        """Return what chance adds to the scores of a group, (G, B)."""
         assert nodes.depth is not None
         where = (draws.SCORE, self.noise.seed, int(nodes.depth[0]), group.features[:, None])
-        drawn = draws.nearly_normal(*where, np.arange(n_codes)[None, :])
-        return (drawn * self.noise.spread)[:, None, :]
+        drawn: Floats = draws.nearly_normal(*where, codes[None, :]) * self.noise.spread
+        return drawn
 
     def choose(self, found: list[JointBest], nodes: Nodes, bins: Bins) -> Splits:
         """Return the one best split for each node; the lowest feature of equal ones."""

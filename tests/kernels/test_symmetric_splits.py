@@ -91,3 +91,14 @@ def test_several_trees_and_outputs(n_rows: int, weighted: bool, outputs: int, ju
     given = _given(n_rows, 4, 30, np.uint8, weighted, outputs)
     _same(given, RULE._replace(n_trees=4, judged=judged, spread=5.0))
     _same(_one_tree(given), RULE)
+
+
+def test_chance_prefers_no_column_for_its_many_candidates() -> None:
+    codes = np.random.default_rng(0).integers(1, 3, (300, 8)).astype(np.uint8)
+    codes[:, 5] = np.arange(300) % 200 + 1
+    columns = Columns(np.arange(8), codes.max(axis=0).astype(np.int64))
+    given = codes, None, np.zeros((300, 1), dtype=np.int64), np.zeros(300, dtype=np.int64)
+    rules = [RULE._replace(depth=1, spread=1.0, state=np.uint64(state)) for state in range(400)]
+    chosen = [int(_same((*given, columns, 201), rule)[0].column[0]) for rule in rules]
+    assert np.bincount(chosen, minlength=8).min() > 25  # of 50
+    assert np.bincount(chosen).max() < 85

@@ -57,7 +57,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     leaf_estimation_iterations : int
         Steps of each leaf, one after another.
     random_strength : float
-        How much chance is added to the scores; it fades as the model grows.
+        How much chance is added to the scores, of a feature's candidates and of the best ones of
+        all features; it fades as the model grows.
     bootstrap_type : "Bayesian", "Bernoulli", "MVS" or "No"
         What weighs the rows where trees are shaped: (−log u)^`bagging_temperature` with u uniform,
         a share `subsample` drawn, the same share with large derivatives drawn rather than others

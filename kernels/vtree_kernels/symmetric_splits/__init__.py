@@ -14,10 +14,13 @@ the first. With `cosine` the score is worth / √size, 0 where size is 0, otherw
 
     spread × bell(next_state(next_state(next_state(state, depth), feature), code))
 
-and codes above a feature's n_bins are no candidates. The children of a node are those with the rows
-up to the code and the others; missing values go the way of the candidate or, where the column has
-none, with the more rows, to the second if there are as many. Their keys are those of
-`next_state(next_state(0, key), child)`; all roots have one key.
+and codes above a feature's n_bins are no candidates. That finds the best one of each column, which
+counts among them by its score and the draw of the code OF_ITS_OWN alone: the best of many draws
+would tell how many candidates a column has.
+
+The children of a node are those with the rows up to the code and the others; missing values go the
+way of the candidate or, where the column has none, with the more rows, to the second if there are
+as many. Their keys are those of `next_state(next_state(0, key), child)`; all roots have one key.
 
 Levels end where no candidate is possible, at the latest after `depth`. leaf (N,) int64: of each
 row, counted from the left in its tree.
@@ -25,8 +28,8 @@ row, counted from the left in its tree.
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.symmetric_splits import reference
-from vtree_kernels.symmetric_splits.reference import Columns, Levels, Rule
+from vtree_kernels.symmetric_splits.reference import OF_ITS_OWN, Columns, Levels, Rule
 
 symmetric_splits = Kernel(reference.symmetric_splits, cpu="vtree_kernels.symmetric_splits.cpu")
 
-__all__ = ["Columns", "Levels", "Rule", "symmetric_splits"]
+__all__ = ["OF_ITS_OWN", "Columns", "Levels", "Rule", "symmetric_splits"]

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from vtree_kernels import mixing
 from vtree_kernels._counting import UNCOUNTED
-from vtree_kernels.symmetric_splits.reference import Columns, Levels, Rule
+from vtree_kernels.symmetric_splits.reference import OF_ITS_OWN, Columns, Levels, Rule
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _NO_CODE = 1 << 40
+_OF_ITS_OWN = np.uint64(OF_ITS_OWN)
 
 _next_state: Any = register_jitable(forceinline=True)(mixing.next_state)
 _bell: Any = register_jitable(forceinline=True)(mixing.bell)
@@ -186,9 +187,7 @@ def _add_trees(
 
 
 @register_jitable
-def _score(
-    worth: Any, size: Any, divided: Any, cosine: Any, spread: Any, state: Any, n_bins: Any
-) -> None:
+def _score(worth: Any, size: Any, divided: Any, cosine: Any) -> None:
     """Turn worth (2, B) into scores, −inf for what is no candidate."""
     n_codes = worth.shape[1]
     for way in range(2):
@@ -199,12 +198,28 @@ def _score(
             if cosine:
                 score = score / np.sqrt(length) if length > 0.0 else 0.0
             worth[way, b] = score if divided[way, b] else -np.inf
+
+
+@register_jitable
+def _best_of_column(score: Any, drawn: Any, spread: Any, state: Any, n_bins: Any) -> Any:
+    """Return (score, place among the ways and codes) of a column's best candidate, score (2, B).
+
+    state: of the column's draws; drawn (B,): room.
+    """
+    n_codes = score.shape[1]
+    last = min(n_codes, n_bins + 1) if spread > 0.0 else n_codes
+    for b in range(last):
+        drawn[b] = _bell(_next_state(state, np.uint64(b))) * spread if spread > 0.0 else 0.0
+    best, best_way, best_code = -np.inf, 0, 0
+    for way in range(2):
+        for b in range(last):
+            own = score[way, b] + drawn[b]
+            if own > best:
+                best, best_way, best_code = own, way, b
+    best = score[best_way, best_code]
     if spread > 0.0:
-        for b in range(n_codes):
-            drawn = _bell(_next_state(state, np.uint64(b))) * spread
-            worth[0, b] += drawn
-            worth[1, b] += drawn
-        worth[:, n_bins + 1 :] = -np.inf
+        best += _bell(_next_state(state, _OF_ITS_OWN)) * spread
+    return best, best_way * n_codes + best_code
 
 
 @register_jitable
@@ -274,11 +289,10 @@ def _best(
                 given = cells, none, n_pairs, shrink, ways, v, sides
                 _add_trees(worth, size, divided, *given)
         own_state = _next_state(state, np.uint64(feature[column]))
-        _score(worth, size, divided, cosine, spread, own_state, n_bins[column])
-        for way in range(2):
-            for code in range(n_codes):
-                if worth[way, code] > best:
-                    best, best_column, best_place = worth[way, code], column, way * n_codes + code
+        _score(worth, size, divided, cosine)
+        own, place = _best_of_column(worth, v[0], spread, own_state, n_bins[column])
+        if own > best:
+            best, best_column, best_place = own, column, place
     return best, best_column, best_place
 
 

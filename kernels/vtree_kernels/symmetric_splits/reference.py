@@ -13,6 +13,8 @@ from vtree_kernels.mixing import bell, next_state
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+OF_ITS_OWN = 1 << 16  # in place of a code: what a column's best candidate draws once more
+
 
 class Columns(NamedTuple):
     """What is known of F columns."""
@@ -71,18 +73,18 @@ def symmetric_splits(
         hist = np.zeros((key.size * rule.n_trees, n_columns, n_codes, planes.shape[1]), np.int64)
         for column in range(n_columns):
             np.add.at(hist[:, column], (leaf * rule.n_trees + tree, codes[:, column]), planes)
-        score = _scores(hist, key, depth, columns, rule)
-        best = int(np.argmax(score))
-        if score.reshape(-1)[best] == -np.inf:
+        score, place = _scores(hist, key, depth, columns, rule)
+        column = int(np.argmax(score))
+        if score[column] == -np.inf:
             break
-        column, way, bin = (int(place) for place in np.unravel_index(best, score.shape))
+        way, bin = divmod(int(place[column]), n_codes)
         count = hist[:, column, :, 0].sum(axis=0)
         later = np.flatnonzero(count[bin + 1 :] > 0)
         following = bin + 1 + int(later[0]) if later.size else 0
         missing_child = 1 - way
         if count[0] == 0:
             missing_child = 0 if 2 * int(count[: bin + 1].sum()) > n_rows else 1
-        found.append((column, bin, following, missing_child, score[column, way, bin]))
+        found.append((column, bin, following, missing_child, score[column]))
         code = codes[:, column]
         leaf = 2 * leaf + np.where(code == 0, missing_child, code > bin)
         with np.errstate(over="ignore"):
@@ -96,8 +98,11 @@ def symmetric_splits(
 
 def _scores(
     hist: Integers, key: NDArray[np.uint64], depth: int, columns: Columns, rule: Rule
-) -> Floats:
-    """Return the score of each candidate, (F, 2, B); hist (L T, F, B, S), trees side by side."""
+) -> tuple[Floats, Integers]:
+    """Return (each column's score, its candidate's place among ways and codes), both (F,).
+
+    hist (L T, F, B, S), trees side by side.
+    """
     half = rule.n_trees // 2 if rule.judged else rule.n_trees
     learn = (np.argsort(key)[:, None] * rule.n_trees + np.arange(half)).reshape(-1)
     judge = learn + (half if rule.judged else 0)
@@ -109,12 +114,14 @@ def _scores(
         filled = size > 0.0
         length = np.sqrt(np.where(filled, size, 1.0))
         score = np.where(filled, worth / length, np.where(np.isinf(worth), worth, 0.0))
+    plain, own = score.reshape(score.shape[0], -1), 0.0
     if rule.spread > 0.0:
-        code = np.arange(hist.shape[2])
+        code = np.append(np.arange(hist.shape[2]), OF_ITS_OWN)
         with np.errstate(over="ignore"):
             level = next_state(np.asarray([rule.state]), np.uint64(depth))
             column = next_state(level, columns.feature.astype(np.uint64))
-            drawn = bell(next_state(column[:, None], code.astype(np.uint64)))
-        score = score + (drawn * rule.spread)[:, None, :]
-        score = np.where((code <= columns.n_bins[:, None])[:, None, :], score, -np.inf)
-    return score
+            drawn = bell(next_state(column[:, None], code.astype(np.uint64))) * rule.spread
+        score, own = score + drawn[:, None, :-1], drawn[:, -1]
+        score = np.where((code[:-1] <= columns.n_bins[:, None])[:, None, :], score, -np.inf)
+    place = score.reshape(plain.shape).argmax(axis=1)
+    return plain[np.arange(place.size), place] + own, place
