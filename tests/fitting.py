@@ -69,7 +69,7 @@ class Setting:
         monotone = None if self.monotone is None else np.array(self.monotone, dtype=np.int8)
         search = Search(self.rule, targets.layout, limits, draw, monotone)
         stops = Stops(self.max_depth, self.min_rows_split, self.min_gain)
-        widest = max(group.features.size * group.n_codes for group in bins.groups)
+        widest = max(group.n_codes for group in bins.groups)
         least = 8 * widest * targets.layout.n_statistics
         budget = least if self.budget is None else self.budget
         router = by_value if self.raw else by_branch

@@ -1,6 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import vtree
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.fitting import Setting
@@ -53,6 +57,32 @@ def test_bytes_are_counted_and_a_node_that_does_not_fit_is_refused() -> None:
         check_budget(bins.groups, layout, max(sizes) - 1)
     with pytest.raises(MemoryBudgetError):
         grow(bins, targets, SETTING.plan(bins, targets)._replace(budget=max(sizes) - 1))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        vtree.DecisionTreeClassifier(surrogates=2),
+        vtree.DecisionTreeClassifier(max_leaf_nodes=9),
+        vtree.DecisionTreeRegressor(criterion="absolute_error", max_depth=3),
+        vtree.ExtraTreesClassifier(n_estimators=3, random_state=0),
+        vtree.RandomForestClassifier(n_estimators=3, random_state=0),
+        vtree.C45Classifier(),
+        vtree.CHAIDClassifier(),
+    ],
+    ids=lambda kind: type(kind).__name__,
+)
+def test_wide_tables_with_many_classes_are_searched_in_parts(kind: Any) -> None:
+    # 4,096 pixels of 40 faces need 340 MB a node.
+    random = np.random.default_rng(0)
+    y = random.integers(0, 20, 400)
+    X = np.round(random.normal(size=(400, 30)), 1) + y[:, None] / 8
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, ::3] = random.integers(0, 9, (400, 10))
+    model = clone(kind).set_params(categorical_features=list(range(0, 30, 3)))
+    whole = vtree.digest(model.fit(X, y))
+    for budget in (40_000, 90_000):
+        assert vtree.digest(model.set_params(histogram_budget=budget).fit(X, y)) == whole
 
 
 def test_class_counts_leave_out_their_sum(xp: Namespace) -> None:

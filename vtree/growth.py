@@ -31,6 +31,7 @@ from vtree.histogram import (
     check_budget,
     node_bytes,
     nodes_that_fit,
+    parts_that_fit,
     per_feature,
     rows_of,
 )
@@ -39,6 +40,7 @@ from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Search, Searcher, Splits, joined_splits
 from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
+from vtree_kernels.scan import Layout
 from vtree_kernels.search import search as rows_search
 from vtree_kernels.subtree import Rule, subtree
 
@@ -134,9 +136,9 @@ def grow(
     Raises
     ------
     MemoryBudgetError
-        If the histogram of a single node exceeds the budget.
+        If the histogram of a single node in a single feature exceeds the budget.
     """
-    check_budget(_summed(bins, plan.search), targets.layout, plan.budget)
+    bins = _fitting(bins, targets.layout, plan)
     if roots is None:
         roots = [np.arange(bins.n_rows)]
     codes = bins.groups[0].codes
@@ -199,6 +201,16 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
         return rule
     most = n_trees * worth_whole(order.max_leaves, data, rule)
     return rule if data.order.shape[0] <= most else None
+
+
+def _fitting(bins: Bins, layout: Layout, plan: Plan) -> Bins:
+    """Return the table in groups of which one node's histograms fit the budget, or raise."""
+    check_budget(_summed(bins, plan.search), layout, plan.budget)
+    groups: list[Group] = []
+    for group in bins.groups:
+        needed = plan.search.needs_sums(group)
+        groups += parts_that_fit(group, layout, plan.budget) if needed else [group]
+    return bins._replace(groups=tuple(groups))
 
 
 def _summed(bins: Bins, search: Searcher) -> list[Group]:

@@ -86,16 +86,38 @@ def node_bytes(groups: Sequence[Group], layout: Layout) -> int:
 
 
 def check_budget(groups: Sequence[Group], layout: Layout, budget: int) -> None:
-    """Raise MemoryBudgetError if one node of one group of features does not fit into `budget`."""
+    """Raise MemoryBudgetError if one node of one feature of a group does not fit into `budget`."""
     for group in groups:
-        needed = _group_bytes(group, layout)
+        needed = group.n_codes * layout.cell_bytes
         if needed > budget:
             raise MemoryBudgetError(
-                f"the histogram of one node needs {needed:,} bytes ({group.features.size:,} "
-                f"features × {group.n_codes:,} codes × {layout.cell_bytes:,} bytes), more "
-                f"than the budget of {budget:,}. Lower max_bins, use fewer classes or outputs or "
-                "features, or raise histogram_budget."
+                f"the histogram of one node in one feature needs {needed:,} bytes "
+                f"({group.n_codes:,} codes × {layout.cell_bytes:,} bytes), more than the budget of "
+                f"{budget:,}. Lower max_bins, use fewer classes or outputs, or raise "
+                "histogram_budget."
             )
+
+
+def parts_that_fit(group: Group, layout: Layout, budget: int) -> list[Group]:
+    """Return a group's features in as few groups as one node's histograms of each fit `budget`.
+
+    Many classes or outputs make those of a wide table large: 4,096 features × 257 codes × 40
+    classes are 340 MB.
+    """
+    n_features = group.features.size
+    most = max(1, budget // (group.n_codes * layout.cell_bytes))  # features of a part
+    if n_features <= most:
+        return [group]
+    parts = np.array_split(np.arange(n_features), -(-n_features // most))
+    return [_part(group, own) for own in parts]
+
+
+def _part(group: Group, own: Integers) -> Group:
+    """Return some features of a group, without its bundles."""
+    xp, place = arrays.namespace(group.codes), arrays.like(own, group.codes)
+    codes = xp.take(group.codes, place, axis=1)
+    by_column = None if group.by_column is None else group.by_column[:, own[0] : own[-1] + 1]
+    return Group(group.features[own], codes, group.n_codes, group.categorical, None, by_column)
 
 
 def nodes_that_fit(built: Sequence[Group], n_features: int, layout: Layout, budget: int) -> int:

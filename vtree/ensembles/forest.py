@@ -62,7 +62,7 @@ def grow_forest(
     Raises
     ------
     MemoryBudgetError
-        If the histogram of a single node exceeds the budget.
+        If the histogram of a single node in a single feature exceeds the budget.
     """
     size, workers = _batch_size(forest, keys.size)
     size = size if most_trees is None else min(size, most_trees)
