@@ -14,6 +14,7 @@ from vtree.targets import Targets
 from vtree.tree import children
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
+from vtree_kernels.histogram import packed_sums
 
 Integers = NDArray[np.int64]
 
@@ -104,13 +105,15 @@ def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint
     layout = targets.layout
     grown = blank(start.size - 1, layout.n_statistics)
     rows = arrays.to_numpy(order)
+    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
+    total[:, 0] = np.diff(start)
     label, weight, sums = targets.label, targets.weight, targets.sums
+    if targets.packed is not None:
+        total[:, 1:] = packed_sums(rows, start[:-1], start[1:], targets.packed)
     all_rows = rows.size == len(label) if start.size == 2 else _is_every_one(rows, len(label))
     if not all_rows:  # of one tree no row is named twice
         label, sums = label[rows], sums[rows]
         weight = None if weight is None else weight[rows]
-    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
-    total[:, 0] = np.diff(start)
     if weight is not None:
         total[:, 1] = np.add.reduceat(weight, start[:-1])
     for output in range(sums.shape[1]):

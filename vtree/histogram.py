@@ -39,26 +39,28 @@ class Rows(NamedTuple):
     layout: Layout
     identity: Array | None = None  # (N, O) of real targets, equal exactly where these are
     ranks: Ranks | None = None
-    compact: Compact | None = None  # weight and sums once more, as histograms read them
+    # Weight and sums once more, as kernels read them row by row; or all there is, see `Targets`.
+    compact: Compact | None = None
 
 
 def rows_of(targets: Targets, example: Array) -> Rows:
     """Bring the statistics of `targets` to the namespace and device of `example`."""
-    weight = None if targets.weight is None else arrays.like(targets.weight, example)
-    ranks = targets.ranks
-    if ranks is not None:
-        ranks = Ranks(*(arrays.like(field, example) for field in ranks))
-    reals = targets.sums.shape[1] > 0
-    sums, compact = arrays.like(targets.sums, example), targets.compact
-    if not compacted.is_native(sums):
+    reals = targets.sums.shape[1] > 0 or targets.packed is not None
+    weight, sums, compact = targets.weight, targets.sums, targets.compact
+    if not compacted.is_native(example):
+        if targets.packed is not None:
+            weight, sums = targets.numbers(slice(None))
         compact = None
     elif compact is None and sums.shape[0] > FEW_ROWS:
         compact = compacted(sums, weight, targets.layout.implied == 0)
+    ranks = targets.ranks
+    if ranks is not None:
+        ranks = Ranks(*(arrays.like(field, example) for field in ranks))
     implied = np.int32(targets.layout.implied)
     return Rows(
         arrays.like(targets.label - implied if implied else targets.label, example),
-        weight,
-        sums,
+        None if weight is None else arrays.like(weight, example),
+        arrays.like(sums, example),
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,

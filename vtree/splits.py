@@ -239,6 +239,7 @@ def search_few_rows(group: Group, nodes: Nodes, search: Search) -> Found:
         search.limits,
         search.criterion.gain,
         search.layout,
+        own.compact,
     )
     return Found(Best(*(arrays.to_numpy(field) for field in best)), None, None)
 

@@ -124,7 +124,7 @@ def with_subtrees(
             bins.n_bins + 1,
             bins.values if rule.raw else None,
         ),
-        Statistics(rows.label, rows.weight, rows.sums, rows.identity),
+        Statistics(rows.label, rows.weight, rows.sums, rows.identity, rows.compact),
         rule,
     )
     data = data._replace(order=found.rows)

@@ -8,12 +8,12 @@ of 3 is the same model as three rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels.histogram import Compact
+from vtree_kernels.histogram import Compact, unpacked
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -36,7 +36,23 @@ class Targets(NamedTuple):
     scale: Floats  # (O,) a mean is center + scale * sum / weight
     weight_unit: float  # the weight that one unit of integer weight stands for
     ranks: Ranks | None = None  # of real targets, for criteria that judge by medians
-    compact: Compact | None = None  # weight and sums as histograms read them, where that is known
+    # Weight and sums as histograms read them, where that is known. If words hold them, these may be
+    # all there is: `weight` is None then, and `sums` (N, 0).
+    compact: Compact | None = None
+
+    @property
+    def packed(self) -> Compact | None:
+        """The words that hold weight and sums, where these are nowhere else."""
+        found = self.compact
+        return found if found is not None and found.packed and not self.sums.shape[1] else None
+
+    def numbers(self, rows: Any) -> tuple[Integers | None, Integers]:
+        """Return weight and sums of chosen rows, numbers or a slice."""
+        found = self.packed
+        if found is None:
+            return None if self.weight is None else self.weight[rows], self.sums[rows]
+        fields = unpacked(found, rows)
+        return fields[0] if found.weighted else None, fields[found.weighted :].T
 
 
 def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:

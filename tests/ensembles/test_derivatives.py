@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.bits import assert_same_bits
 from vtree.ensembles.derivatives import MANY_ROWS, Derivatives, Weights, derivative_targets
 from vtree.losses import held
 
@@ -62,13 +63,15 @@ def _many(gradient: Any, hessian: Any, turn: float = 0.0) -> Derivatives:
 def test_growth_has_few_digits_of_many_rows_and_leaves_have_all() -> None:
     found = _many(STEEP, CURVED)
     assert found.whole is not None
-    assert found.targets.weight is not None
-    assert np.unique(found.targets.weight).size <= 1024
-    assert np.unique(found.targets.sums).size <= 4096
+    assert found.targets.packed is not None
+    weight, own = found.targets.numbers(slice(None))
+    assert weight is not None
+    assert np.unique(weight).size <= 1024
+    assert np.unique(own).size <= 4096
     mass, sums = found.whole.sum(axis=0)
     assert mass * found.hessian_unit == pytest.approx(CURVED.sum(), rel=1e-9)
     assert sums * found.gradient_unit == pytest.approx(-STEEP.sum(), rel=1e-6)
-    short = found.targets.weight.sum() * found.hessian_unit
+    short = weight.sum() * found.hessian_unit
     assert short == pytest.approx(CURVED.sum(), rel=1e-3)
 
 
@@ -88,7 +91,20 @@ def test_all_digits_stay_where_few_would_be_noise(gradient: object, hessian: obj
 def test_few_digits_do_not_depend_on_the_order_of_rows() -> None:
     order = MANY.permutation(MANY_ROWS)
     found, other = _many(STEEP, CURVED, 0.3), _many(STEEP[order], CURVED[order], 0.3)
-    assert (found.targets.sums[order] == other.targets.sums).all()
-    assert found.targets.weight is not None
-    assert other.targets.weight is not None
-    assert (found.targets.weight[order] == other.targets.weight).all()
+    assert found.targets.packed is not None
+    assert other.targets.packed is not None
+    assert (found.targets.packed.words[order] == other.targets.packed.words).all()
+
+
+def test_rows_that_weigh_one_have_the_numbers_of_rows_without_weights() -> None:
+    found = _many(STEEP, CURVED, 0.3)
+    weights = Weights.of(np.ones(MANY_ROWS, np.int64), 1.0, MANY_ROWS)
+    own = derivative_targets(held(STEEP, CURVED), weights, 1.0, 0.0, turn=0.3)
+    assert own.targets.packed is None
+    assert own.targets.layout == found.targets.layout
+    rows = np.array([5, 3, 70_000 % MANY_ROWS])
+    for given in (slice(None), rows):
+        for apart, packed in zip(
+            own.targets.numbers(given), found.targets.numbers(given), strict=True
+        ):
+            assert_same_bits(np.ascontiguousarray(packed), apart)

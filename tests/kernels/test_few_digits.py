@@ -38,10 +38,18 @@ def test_twins_agree(weighted: bool, count: int) -> None:
     with threads(count):
         few, _ = _few(weighted)
     assert few.whole.dtype == (np.int64 if weighted else np.int32)
-    assert (few.sums % (1 << 17) == 0).all()
-    assert (few.mass % (1 << 16) == 0).all()
-    if not weighted:
-        assert (few.words == 1 + ((few.mass >> 16) << 24) + ((few.sums >> 17) << 48)).all()
+    assert few.words.size == (0 if weighted else N)
+    if weighted:
+        assert (few.sums % (1 << 17) == 0).all()
+        assert (few.mass % (1 << 16) == 0).all()
+
+
+def test_words_hold_what_rows_without_weights_have() -> None:
+    few, sizes = _few()
+    alone, other_sizes = _found(GRADIENT, HESSIAN, 0.25, np.ones(N, np.int64))
+    assert (few.words == 1 + ((alone.mass >> 16) << 24) + ((alone.sums >> 17) << 48)).all()
+    assert (few.whole == alone.whole).all()
+    assert sizes == other_sizes
 
 
 def test_all_digits_are_rounded_to_the_nearest() -> None:
@@ -50,8 +58,11 @@ def test_all_digits_are_rounded_to_the_nearest() -> None:
     assert (few.whole[:, 0] == np.maximum(np.rint(HESSIAN * 2.0**26), 1.0)).all()
 
 
+ONES = np.ones(N, np.int64)
+
+
 def test_few_digits_are_next_to_the_value_and_right_on_the_average() -> None:
-    few, (steep, curved) = _few()
+    few, (steep, curved) = _found(GRADIENT, HESSIAN, 0.25, ONES)
     exact = HESSIAN * 1024.0
     distance = few.mass / 2.0**16 - exact
     inside = exact < 1023.0
@@ -70,14 +81,14 @@ def test_small_values_do_not_vanish_together() -> None:
 
 def test_equal_values_stay_equal_and_turns_differ() -> None:
     twice = np.tile(GRADIENT[:1000], 2), np.tile(HESSIAN[:1000], 2)
-    few, _ = _found(*twice, 0.5)
+    few, _ = _found(*twice, 0.5, ONES[:2000])
     assert (few.sums[:1000] == few.sums[1000:]).all()
     assert (few.mass[:1000] == few.mass[1000:]).all()
-    assert (_found(*twice, 0.0)[0].mass != few.mass).any()
+    assert (_found(*twice, 0.0, ONES[:2000])[0].mass != few.mass).any()
 
 
 def test_none_is_larger_than_its_most() -> None:
-    few, _ = _found(np.array([-9.0, 9.0]), np.array([9.0, 0.5]), 0.0)
+    few, _ = _found(np.array([-9.0, 9.0]), np.array([9.0, 0.5]), 0.0, ONES[:2])
     assert few.sums.tolist() == [2047 << 17, -(2047 << 17)]
     assert few.mass[0] == 1023 << 16
 

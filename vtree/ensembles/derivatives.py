@@ -102,7 +102,7 @@ def derivative_targets(
     found = _few_digits(slopes, weights, reach, turn) or _all_digits(slopes, weights, reach)
     hessian_unit = found.hessian_unit * weights.unit
     gradient_unit = found.gradient_unit * weights.unit
-    first = 1 if found.weight is None else 2
+    first = 1 if found.weight is None and found.compact is None else 2
     scale = gradient_unit / hessian_unit
     numbers = (shrink / hessian_unit, clip / gradient_unit)
     bound: tuple[float, ...] = () if most is None else (most / scale,)
@@ -111,7 +111,7 @@ def derivative_targets(
     targets = Targets(
         label=np.zeros((slopes.n_rows, 0), dtype=np.int32),
         weight=found.weight,
-        sums=found.sums[:, None],
+        sums=found.sums,
         identity=found.identity,
         layout=Layout(
             first - 1, first, 1, 1, first, 0.0, scale, (*numbers, *bound), 0, *numbers, confined=1
@@ -131,7 +131,7 @@ class _Numbers(NamedTuple):
     """Derivatives as whole numbers, and what one of them stands for."""
 
     weight: Integers | None
-    sums: Integers
+    sums: Integers  # (R, 1), (R, 0) where `compact` has words that hold all
     gradient_unit: float
     hessian_unit: float
     identity: Floats  # (R, 1), (R, 0) where slopes differ
@@ -146,9 +146,9 @@ def _all_digits(slopes: Slopes, weights: Weights, reach: tuple[float, float]) ->
     sums, unit = whole_numbers(gradient, *table, bits[0], negated=True, reach=reach[0])
     if hessian is None:
         # Rows of one slope gain nothing when they part, but for what rounding makes of them.
-        return _Numbers(weights.whole, sums, unit, 1.0, gradient[:, None] + 0.0)
+        return _Numbers(weights.whole, sums[:, None], unit, 1.0, gradient[:, None] + 0.0)
     mass, own = whole_numbers(hessian, *table, bits[1], least=1, reach=reach[1])
-    return _Numbers(mass, sums, unit, own, np.empty((gradient.size, 0)))
+    return _Numbers(mass, sums[:, None], unit, own, np.empty((gradient.size, 0)))
 
 
 def _few_digits(
@@ -164,7 +164,8 @@ def _few_digits(
     short_bits = np.asarray([0, _SHORT_BITS[1], _SHORT_BITS[0] + 1])
     widths = packing(short_bits)[0][:, 1]
     places = int(widths[:2].sum()), int(widths[0])
-    scales, units = [], []
+    scales: list[Scale] = []
+    units: list[float] = []
     numbers = zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), places, strict=True)
     for most, bits, short, sign, place in numbers:
         step = lowest_exponent(most, weights.total, bits)
@@ -187,9 +188,10 @@ def _few_digits(
         run_blocks(block, slopes.n_rows, each=10)
     if min(np.sum(sizes, axis=0)) < _LEAST_MEAN * slopes.n_rows:
         return None
-    compact = None
-    if weights.whole is None:
-        lowest = np.asarray([scales[1].shift, scales[0].shift])
-        compact = Compact(np.empty((0, 2), np.int32), short_bits[1:], few.words, lowest)
     none = np.empty((slopes.n_rows, 0))
-    return _Numbers(few.mass, few.sums, units[0], units[1], none, few.whole, compact)
+    if weights.whole is not None:
+        return _Numbers(few.mass, few.sums[:, None], units[0], units[1], none, few.whole)
+    lowest = np.asarray([scales[1].shift, scales[0].shift])
+    compact = Compact(np.empty((0, 2), np.int32), short_bits[1:], few.words, lowest, 1)
+    nowhere = np.empty((slopes.n_rows, 0), np.int64)
+    return _Numbers(None, nowhere, units[0], units[1], none, few.whole, compact)

@@ -11,9 +11,10 @@ each; turn: in [0, 1); few: a `Few`, written to. With w the weight and s the sca
     short       = r × 2^s.shift × w
     words       = 1 + Σ r × 2^s.place
 
-whole (N, 2): int32 without weights, int64 with them; the two of few digits, `sums` of the gradient
-and `mass` of the hessian, (N,) int64 each; words (N,) int64, what a row
-that weighs one adds to a cell of a histogram. Rounding to few digits goes up or down, to either as
+whole (N, 2): int32 without weights, int64 with them. The two of few digits are in the words (N,)
+int64, what a row that weighs one adds to a cell of a histogram; where rows have weights, there are
+no words, (0,), but `sums` of the gradient and `mass` of the hessian, (N,) int64 each, which are
+(0,) otherwise. Rounding to few digits goes up or down, to either as
 often as the value lies near it; which one follows from the value's own later digits and `turn`, so
 that equal values stay equal, whatever their rows' numbers are. `steep` is Σ |r| of the gradient,
 `curved` that of the hessian: whole numbers, exact in any order as long as they are below 2^53.

@@ -30,16 +30,17 @@ def _fill(  # type: ignore[no-untyped-def]
     most_g, most_h = mosts
     place_g, place_h = places
     up_g, up_h = 1.0 / down_g, 1.0 / down_h
-    size_g, size_h = np.int64(0), np.int64(0)
+    size_g, size_h, packed = np.int64(0), np.int64(0), words.size > 0
     for i in range(np.uint64(gradient.size)):
         g, h = gradient[i] * steep, hessian[i] * curved
         few_g, few_h = short(g, down_g, most_g, turn), short(h, down_h, most_h, turn)
         all_h, own_g, own_h = nearest(h), np.int64(few_g), np.int64(few_h)
         whole[np.uint64(2) * i] = np.int64(choose(all_h > 1.0, all_h, 1.0))
         whole[np.uint64(2) * i + np.uint64(1)] = np.int64(nearest(g))
-        mass[i] = np.int64(few_h * up_h)
-        sums[i] = np.int64(few_g * up_g)
-        words[i] = np.int64(1) + (own_h << place_h) + (own_g << place_g)
+        if packed:
+            words[i] = np.int64(1) + (own_h << place_h) + (own_g << place_g)
+        else:
+            mass[i], sums[i] = np.int64(few_h * up_h), np.int64(few_g * up_g)
         size_g += abs(own_g)
         size_h += abs(own_h)
     sizes[0], sizes[1] = np.float64(size_g), np.float64(size_h)

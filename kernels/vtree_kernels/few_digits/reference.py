@@ -29,15 +29,16 @@ class Few(NamedTuple):
     """Derivatives of N rows as whole numbers."""
 
     whole: NDArray[Any]  # (N, 2) hessian and gradient in all digits
-    mass: Integers  # (N,) hessian in few
-    sums: Integers  # (N,) gradient in few
-    words: Integers  # (N,) a one and both numbers of few digits, without weights
+    mass: Integers  # (N,) hessian in few, (0,) without weights
+    sums: Integers  # (N,) gradient in few, (0,) without weights
+    words: Integers  # (N,) a one and both numbers of few digits, (0,) with weights
 
     @classmethod
     def empty(cls, n_rows: int, *, weighted: bool) -> Few:
         """Return room for those of rows."""
         whole = np.empty((n_rows, 2), dtype=np.int64 if weighted else np.int32)
-        return cls(whole, *(np.empty(n_rows, dtype=np.int64) for _ in range(3)))
+        apart, packed = (n_rows, 0) if weighted else (0, n_rows)
+        return cls(whole, *(np.empty(size, dtype=np.int64) for size in (apart, apart, packed)))
 
     def of(self, rows: slice) -> Few:
         """Return the same arrays of some rows."""
@@ -73,8 +74,10 @@ def few_digits(
     few_h = short(h, 2.0**-curved.shift, curved.most, turn)
     both = np.stack([np.maximum(nearest(h), 1.0), nearest(g)], axis=1).astype(np.int64)
     few.whole[...] = both * w[..., None]
-    few.mass[...] = (few_h * 2.0**curved.shift).astype(np.int64) * w
-    few.sums[...] = (few_g * 2.0**steep.shift).astype(np.int64) * w
-    short_h, short_g = few_h.astype(np.int64), few_g.astype(np.int64)
-    few.words[...] = 1 + (short_h << curved.place) + (short_g << steep.place)
+    if weight is None:
+        short_h, short_g = few_h.astype(np.int64), few_g.astype(np.int64)
+        few.words[...] = 1 + (short_h << curved.place) + (short_g << steep.place)
+    else:
+        few.mass[...] = (few_h * 2.0**curved.shift).astype(np.int64) * w
+        few.sums[...] = (few_g * 2.0**steep.shift).astype(np.int64) * w
     return float(abs(few_g).sum()), float(abs(few_h).sum())

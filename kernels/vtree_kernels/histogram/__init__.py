@@ -19,12 +19,17 @@ With `derived`, D more nodes follow the L built ones: node d is `derived.parent[
 less hist[derived.sibling[d]], its parent less its sibling.
 
 `compact` is what `compacted(sums, weight, counted)` returned for the same statistics. It changes
-nothing but what a twin reads: a tree whose histograms take many calls asks for it once.
+nothing but what a twin reads: a tree whose histograms take many calls asks for it once. Where it is
+`packed`, words hold all that rows have, and a twin that reads them needs neither `weight`, None,
+nor sums, (N, 0).
+
+    values = unpacked(compact, rows, counted)                  (P, n)  weight if any, then sums
+    sums = packed_sums(rows, start, stop, compact, counted)    (L, P)  of rows[start[l] : stop[l]]
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
-from vtree_kernels.histogram.reference import Compact, Derived, packing
+from vtree_kernels.histogram.reference import Compact, Derived, packing, unpacked
 
 histogram = Kernel(
     reference.histogram,
@@ -34,4 +39,6 @@ histogram = Kernel(
 
 compacted = Kernel(reference.compacted, cpu="vtree_kernels.histogram.cpu")
 
-__all__ = ["Compact", "Derived", "compacted", "histogram", "packing"]
+packed_sums = Kernel(reference.packed_sums, cpu="vtree_kernels.histogram.packed")
+
+__all__ = ["Compact", "Derived", "compacted", "histogram", "packed_sums", "packing", "unpacked"]

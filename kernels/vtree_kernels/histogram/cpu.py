@@ -289,12 +289,13 @@ def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counte
         if n_words == 1:
             words = np.empty(n_rows, dtype=np.int64)
             _threads.run_blocks(fill_words, n_rows, each=4)
-            return Compact(np.empty((0, bits.size), dtype=np.int32), bits, words, lowest)
+            none = np.empty((0, bits.size), dtype=np.int32)
+            return Compact(none, bits, words, lowest, weighted)
     bits += lowest
     short = bits.max(initial=0) <= 31
     fields = np.empty((n_rows, bits.size), dtype=np.int32 if short else np.int64)
     _threads.run_blocks(fill, n_rows, each=2)
-    return Compact(fields, bits, np.empty(0, dtype=np.int64), lowest)
+    return Compact(fields, bits, np.empty(0, dtype=np.int64), lowest, weighted)
 
 
 def histogram(
@@ -324,17 +325,19 @@ def histogram(
     extra = np.empty((int(tasks[:, 3].max(initial=-1)) + 1, *shape), dtype=dtype)
     borders = batches(tasks, CHUNK // 8, n_codes * n_statistics // 8)
     codes, label = np.ascontiguousarray(codes), np.ascontiguousarray(label)
-    if compact is None and not counts_alone:
+    if counts_alone:
+        compact = None
+    elif compact is None:
         compact = _compacted(sums, weight, counted)
 
     count_all = _two_tasks if n_statistics == 2 else _count_tasks
 
     def batch(index: int) -> None:
         first, last = borders[index], borders[index + 1]
-        if counts_alone:
+        if compact is None:
             count_all(hist, extra, codes, rows, tasks, first, last, label)
         else:
-            statistics = (label, int(weight is not None), compact, int(counted))
+            statistics = (label, compact.weighted, compact, int(counted))
             _add_tasks(hist, extra, codes, rows, tasks, first, last, *statistics)
 
     cells = int(np.prod(shape))

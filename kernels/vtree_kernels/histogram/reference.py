@@ -26,6 +26,12 @@ class Compact(NamedTuple):
     bits: Any  # (P,) int64 NumPy, of each field, with its sign
     words: Any  # (N,) int64 with all fields, and a count if there is one, instead; or (0,)
     lowest: Any  # (P,) int64 NumPy, the bit of a value that its field in `words` begins with
+    weighted: int  # 1 if the first field is the weight, 0 if there is none
+
+    @property
+    def packed(self) -> bool:
+        """Whether it has words."""
+        return bool(self.words.size)
 
 
 def compacted(sums: Any, weight: Any | None, counted: bool = True) -> Compact | None:
@@ -50,6 +56,28 @@ def packing(bits: Any) -> tuple[Any, int, int]:
     for f in range(bits.size):
         fields[f, 1] = bits[f] + room
     return fields, words, (1 << room) - 1
+
+
+def unpacked(compact: Compact, rows: Any, counted: bool = True) -> Any:
+    """Return the fields (P, n) int64 of some rows' words, the weight if any first.
+
+    rows (n,): row numbers, or a slice. The inverse of what made the words.
+    """
+    word = compact.words[rows]
+    widths = packing(np.concatenate([np.zeros(int(counted), np.int64), compact.bits]))[0][:, 1]
+    found = np.empty((widths.size, word.size), np.int64)
+    for f, width in enumerate(widths.tolist()):
+        sign = 1 << (width - 1)  # a row's weight does not reach it
+        found[f] = ((word & (2 * sign - 1)) ^ sign) - sign
+        word = (word - found[f]) >> width
+    return found[int(counted) :] << compact.lowest[:, None]
+
+
+def packed_sums(rows: Any, start: Any, stop: Any, compact: Compact, counted: bool = True) -> Any:
+    """Return the sums (L, P) int64 of the fields of rows[start[l] : stop[l]]."""
+    found = unpacked(compact, rows, counted)
+    before = np.concatenate([np.zeros((compact.bits.size, 1), np.int64), found.cumsum(1)], 1)
+    return (before[:, stop] - before[:, start]).T
 
 
 def statistics(

@@ -55,6 +55,11 @@ def _bits_of_all(numbers: Any, first: Any, step: Any) -> Any:
     return own
 
 
+def all_bits(bits: NDArray[np.int64], counted: int) -> NDArray[np.int64]:
+    """Return what all fields of a word have, a count being the first if there is one."""
+    return np.concatenate([np.zeros(counted, np.int64), bits])
+
+
 def field_bits(
     reach: NDArray[np.int64], weighted: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

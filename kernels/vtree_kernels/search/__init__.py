@@ -1,7 +1,7 @@
 """search: the best split of each (node, feature) from the node's rows, without its histogram.
 
     best = search(codes, rows, start, stop, label, weight, sums, n_codes, total, monotone,
-                  lower, upper, limits, gain, layout)
+                  lower, upper, limits, gain, layout, compact)
 
 What `scan` returns for the histograms that `histogram` builds, for the same arguments: a node with
 few rows has rows with few codes, and to clear, store and scan its other cells would take longer

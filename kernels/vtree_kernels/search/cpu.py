@@ -15,6 +15,8 @@ from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
 from vtree_kernels._tasks import batches
+from vtree_kernels.histogram.packed import field_of, packed_of
+from vtree_kernels.histogram.reference import Compact
 from vtree_kernels.scan.cpu import (
     Shape,
     empty_best,
@@ -39,15 +41,26 @@ for _bit in range(64):
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(own, rows, begin, end, label, weight, sums):  # type: ignore[no-untyped-def]
+def _gather(own, rows, begin, end, label, weight, sums, packed):  # type: ignore[no-untyped-def]
     """Copy what a node's rows add to a cell, for all features to come."""
     own_label, own_weight, own_sums = own
+    words, halves, fields = packed
+    weighted = np.intp(own_weight.size > 0)
     for i in range(end - begin):
         row = rows[begin + i]
-        if weight.size:
-            own_weight[i] = weight[row]
         for o in range(label.shape[1]):
             own_label[i, o] = label[row, o]
+        for f in range(fields.shape[0]):
+            at, half, lowest = fields[f, 0], fields[f, 1], fields[f, 2]
+            value = (field_of(words[row], halves[0], at, half) - half) << lowest
+            if f < weighted:
+                own_weight[i] = value
+            else:
+                own_sums[i, f - weighted] = value
+        if fields.shape[0]:
+            continue
+        if weight.size:
+            own_weight[i] = weight[row]
         for j in range(sums.shape[1]):
             own_sums[i, j] = sums[row, j]
 
@@ -194,8 +207,8 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape)
     def search_nodes(  # type: ignore[no-untyped-def]
-        codes, rows, start, stop, label, weight, sums, n_codes, total, monotone, lower, upper,
-        minima, layout, first, last, own, work, scratch, out,
+        codes, rows, start, stop, label, weight, sums, n_codes, packed, total, monotone, lower,
+        upper, minima, layout, first, last, own, work, scratch, out,
     ):  # fmt: skip
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
         implied = layout.implied
@@ -203,7 +216,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         statistics = (*kept, implied == 0)
         for node in range(first, last):
             begin, end = start[node], stop[node]
-            _gather(kept, rows, begin, end, label, weight, sums)
+            _gather(kept, rows, begin, end, label, weight, sums, packed)
             for g in range(codes.shape[1]):
                 for i in range(end - begin):
                     line[i] = codes[rows[begin + i], g]
@@ -243,6 +256,7 @@ def search(
     limits: Any,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    compact: Compact | None = None,
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     best = empty_best(start.size, codes.shape[1], total.shape[1])
@@ -251,7 +265,11 @@ def search(
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
     minima = (max(1, limits.min_rows), float(limits.min_weight))
     compiled = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
-    data = (codes, rows, start, stop, label, weights, sums, n_codes, total, directions)
+    packed = packed_of(compact, layout.implied == 0)
+    n_sums, weighted = sums.shape[1], weight is not None
+    if compact is not None and compact.packed:
+        n_sums, weighted = compact.bits.size - compact.weighted, compact.weighted > 0
+    data = (codes, rows, start, stop, label, weights, sums, n_codes, packed, total, directions)
     bounds = free_bounds(lower, upper, start.size)
     lengths = stop - start
     tasks = np.stack([lengths, start, stop], axis=1)
@@ -262,8 +280,8 @@ def search(
         most = int(lengths[first:last].max(initial=0))
         own = (
             np.empty((most, label.shape[1]), np.int64),
-            np.empty(most if weights.size else 0, np.int64),
-            np.empty((most, sums.shape[1]), np.int64),
+            np.empty(most if weighted else 0, np.int64),
+            np.empty((most, n_sums), np.int64),
         )
         lines = np.empty(most, np.uint32), np.arange(most, dtype=np.uint32), own
         arrays = lines, work_for(n_codes, layout.n_stored), scratch_for(layout)

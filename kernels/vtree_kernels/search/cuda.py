@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vtree_kernels._cuda import Device, Program, c_type, device_of
 from vtree_kernels._translate import TranslationError, c_gain
+from vtree_kernels.histogram.reference import Compact
 from vtree_kernels.scan.cuda import macros, on_nodes, packed, unpacked
 from vtree_kernels.scan.reference import Best, Layout
 from vtree_kernels.search import reference
@@ -64,6 +65,7 @@ def search(
     limits: Any,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    compact: Compact | None = None,
 ) -> Best:
     """Return the best split of each node and feature, on the host, in one copy.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from vtree_kernels.histogram import histogram
+from vtree_kernels.histogram import Compact, histogram
 from vtree_kernels.scan import Best, scan
 
 _CELLS = 1 << 22  # of the histograms that are held at a time
@@ -29,9 +29,11 @@ def search(
     limits: Any,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    compact: Compact | None = None,
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
-    statistics = (label, weight, sums, n_codes, layout.n_stored, layout.implied == 0, None)
+    counted = layout.implied == 0
+    statistics = (label, weight, sums, n_codes, layout.n_stored, counted, None, compact)
     step = max(1, _CELLS // (codes.shape[1] * n_codes * layout.n_stored))
     parts = []
     for first in range(0, max(1, start.size), step):

@@ -92,8 +92,7 @@ def _copied(own: NDArray[np.int32], table: Table, statistics: Statistics, raw: b
             _pick(columns, features, codes.T, own)
         else:
             _copy_columns(columns, features, np.ascontiguousarray(codes), own)
-    kept: Any = [None if field is None else field[own] for field in statistics]
-    return _Near(columns, np.arange(own.size, dtype=np.uint32), Statistics(*kept), own)
+    return _Near(columns, np.arange(own.size, dtype=np.uint32), statistics.of(own), own)
 
 
 def _is_near(table: Table, statistics: Statistics) -> bool:
@@ -103,7 +102,7 @@ def _is_near(table: Table, statistics: Statistics) -> bool:
     if not alone or not _by_column(codes) or not codes.flags.writeable:
         return False
     # Of other kinds all would be compiled anew.
-    flags = [field.flags for field in statistics if field is not None]
+    flags = [field.flags for field in statistics[:4] if field is not None]
     return all(own.c_contiguous and own.writeable for own in flags)
 
 
@@ -161,7 +160,7 @@ def _grow_task(
         near = _copied(own, table, statistics, rule.raw)
     columns = near.columns
     bits = columns.view(BITS[columns.dtype]) if rule.raw else columns
-    label, weight, sums, identity = near.statistics
+    label, weight, sums, identity, _ = near.statistics
     weight = np.empty(0, dtype=np.int64) if weight is None else weight
     reals = identity is not None
     identity = np.empty((0, 0)) if identity is None else identity

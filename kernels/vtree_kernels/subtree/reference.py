@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.cuts import cut_sums, extremes
+from vtree_kernels.histogram import Compact, unpacked
 from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan
 from vtree_kernels.search import search
@@ -42,6 +43,19 @@ class Statistics(NamedTuple):
     weight: Integers | None  # (N,)
     sums: Integers  # (N, J)
     identity: NDArray[np.float64] | None  # (N, O) of real targets; (N, 0): never known to be equal
+    compact: Compact | None = None  # packed words that are all there is of weight and sums
+
+    def of(self, rows: Any) -> Statistics:
+        """Return what some rows have, numbers or a slice, weight and sums by themselves."""
+        fields: Any = [None if field is None else field[rows] for field in self[:4]]
+        own = Statistics(*fields)
+        if self.compact is None or not self.compact.packed or self.sums.shape[1]:
+            return own
+        found = unpacked(self.compact, rows)
+        weight = found[0] if self.compact.weighted else None
+        return own._replace(
+            weight=weight, sums=np.ascontiguousarray(found[self.compact.weighted :].T)
+        )
 
 
 class Rule(NamedTuple):
@@ -116,7 +130,7 @@ def subtree(
     rows: NDArray[np.int32], nodes: Starts, table: Table, statistics: Statistics, rule: Rule
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
-    rows = rows.copy()
+    rows, statistics = rows.copy(), statistics.of(slice(None))
     made: list[dict[str, Any]] = [
         {"start": a, "stop": z, "depth": d, "key": key, "total": total}
         for a, z, d, key, total in zip(*nodes, strict=True)

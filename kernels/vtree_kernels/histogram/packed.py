@@ -1,0 +1,80 @@
+"""What rows have in packed words, read by row: for all that is no histogram.
+
+    word                  ├ sum ───────┼ weight ─────┼ 1 ──┤
+    and half a field more ├ sum + half ┼ weight + half ──┼ …    no field has a sign to carry now
+
+so each field is read by itself: moved down, cut off, less the half.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from vtree_kernels import _threads
+from vtree_kernels._tasks import batches, chunks
+from vtree_kernels.histogram.reference import Compact, packing
+from vtree_kernels.histogram.words import all_bits
+
+Integers = NDArray[np.int64]
+Packed = tuple[Integers, Integers, Integers]
+
+CHUNK = 32_768  # rows of a task
+
+
+def packed_of(compact: Compact | None, counted: bool) -> Packed:
+    """Return what `field_of` reads, nothing of each where there are no words.
+
+    words (N,), the sum of all halves (1,), and of each field (P, 3) where it begins, half of what
+    it holds, and the bit that its value begins with.
+    """
+    if compact is None or not compact.packed:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 3), np.int64)
+    width = packing(all_bits(compact.bits, int(counted)))[0][:, 1]
+    begin = (np.cumsum(width) - width)[int(counted) :]
+    half = np.int64(1) << (width[int(counted) :] - 1)  # no row's weight reaches it
+    halves = np.sum(half << begin, keepdims=True)
+    return compact.words, halves, np.stack([begin, half, compact.lowest], axis=1)
+
+
+@register_jitable(forceinline=True)
+def field_of(word: Any, halves: Any, begin: Any, half: Any) -> Any:
+    """Return the field of a row's word that begins at a bit, half of what it holds added."""
+    return ((word + halves) >> begin) & (half + half - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(part, rows, tasks, first, last, words, halves, fields):  # type: ignore[no-untyped-def]
+    for t in range(first, last):
+        begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
+        for p in range(fields.shape[0]):
+            at, half, total = fields[p, 0], fields[p, 1], np.int64(0)
+            for position in range(begin, end):
+                total += field_of(words[np.uint64(rows[position])], halves[0], at, half)
+            part[t, p] = (total - half * np.int64(end - begin)) << fields[p, 2]
+
+
+def packed_sums(
+    rows: NDArray[np.int32],
+    start: Integers,
+    stop: Integers,
+    compact: Compact,
+    counted: bool = True,
+) -> Integers:
+    """Return sums (L, P); see the package for the contract."""
+    tasks = chunks(start, stop, CHUNK)
+    borders = batches(tasks, CHUNK, 0)
+    part = np.empty((len(tasks), compact.bits.size), dtype=np.int64)
+    packed = packed_of(compact, counted)
+
+    def add(index: int) -> None:
+        _add(part, rows, tasks, borders[index], borders[index + 1], *packed)
+
+    _threads.run(add, len(borders) - 1, work=8 * int((stop - start).sum()))
+    first = np.searchsorted(tasks[:, 0], np.arange(start.size))  # of each segment's tasks
+    sums: Integers = np.add.reduceat(part, first) if start.size else part
+    return sums
