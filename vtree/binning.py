@@ -182,6 +182,17 @@ def bin_table(
     return Bins(groups, tuple(edges), tuple(distinct), n_bins, is_categorical)
 
 
+def bin_at(values: Array, edges: tuple[NDArray[np.float64], ...]) -> Bins:
+    """Return the bins of numbers (N, F) between given edges, ascending, of each column."""
+    n_bins = np.asarray([own.size + 1 for own in edges], dtype=np.int64)
+    numeric = np.zeros(n_bins.size, dtype=np.bool_)
+    groups = tuple(
+        _encode(values, features, list(edges), False, {})
+        for features in _groups(n_bins + 1, numeric)
+    )
+    return Bins(groups, edges, (None,) * n_bins.size, n_bins, numeric)
+
+
 def _cuts_of(
     values: Array,
     n_levels: NDArray[np.int64],

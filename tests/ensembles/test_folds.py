@@ -5,7 +5,7 @@ import pytest
 
 from vtree.binning import bin_table
 from vtree.ensembles.folds import Fold, Ordering, planted, prefix_fold, prefixes
-from vtree.ensembles.target_statistics import rows_of
+from vtree.ensembles.target_statistics import Kind, Prior, rows_of
 
 NUMBERS = np.array([-1])
 
@@ -49,7 +49,7 @@ def _planted(prefix: bool, categories: bool, **own: Any) -> Any:
         sources = rows_of(keys, np.arange(30.0)[:, None], None, 1.0)
     sums = np.zeros((30, 1))
     ordering = Ordering(prefix, **own)
-    return planted(bin_table(X, NUMBERS), X, ordering, sources, 5, sums), sums
+    return planted(bin_table(X, NUMBERS), X, ordering, sources, 5, sums, asked=True), sums
 
 
 def test_what_shapes_trees_and_what_they_keep() -> None:
@@ -66,9 +66,31 @@ def test_what_shapes_trees_and_what_they_keep() -> None:
     assert not np.array_equal(statistics[0], statistics[3])
     assert folds.last.bins.n_bins[0] == 30
     assert 5 < folds.last.bins.n_bins[1] <= 16
+    assert all(fold.bins.edges[1] is folds.last.bins.edges[1] for fold in folds.every)
+    assert all(
+        np.shares_memory(fold.bins.groups[0].codes, folds.last.bins.groups[0].codes)
+        for fold in folds.every
+    )
     folds, _ = _planted(prefix=True, categories=True, in_time=True)
     assert len(folds.shaping) == 1
     np.testing.assert_array_equal(folds.shaping[0].statistics, folds.last.statistics)
     assert folds.shaping[0].rows[:3].tolist() == [0, 0, 1]  # of models 0 and 1
     folds, _ = _planted(prefix=True, categories=False, permutations=1)
     assert len(folds.every) == 2
+
+
+def test_shares_are_cut_evenly() -> None:
+    """What lies on a border is above it: of fifteen, 1 has a bin of its own."""
+    kinds = (Kind((Prior(0.0), Prior(2.0)), even=True), Kind((Prior(0.0),), even=True, borders=3))
+    y = (np.arange(40) % 3 > 0).astype(np.float64)[:, None]
+    sources = rows_of((np.arange(40) % 2,), y, None, 1.0, kinds)
+    X, in_time = np.zeros((40, 1)), Ordering(in_time=True)
+    folds = planted(bin_table(X, NUMBERS), X, in_time, sources, 0, np.zeros((40, 1)), asked=True)
+    (fold,) = folds.every
+    assert fold.bins.n_bins.tolist() == [1, 16, 16, 4]
+    codes = np.concatenate([group.codes for group in fold.bins.groups], axis=1)[:, 1:]
+    assert fold.statistics is not None
+    highest = np.array([1.0, 2.0, 1.0]) / np.array([15, 15, 3])
+    expected = np.floor(fold.statistics / highest + 1e-9)
+    np.testing.assert_array_equal(codes, expected + 1)
+    assert (fold.statistics[:, 0] == 0.4).any()  # 6 / 15

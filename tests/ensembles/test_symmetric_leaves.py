@@ -3,15 +3,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vtree.binning import bin_table
+from vtree import OrderedBoostingRegressor
+from vtree.binning import bin_table, with_columns
 from vtree.chains import places_of_leaves
 from vtree.ensembles.boosting import Training
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import whole_fold
 from vtree.ensembles.steps import Leaves
-from vtree.ensembles.symmetric_leaves import LeafRule, Steps, answers, leaf_of_rows, leaf_steps
+from vtree.ensembles.symmetric_leaves import (
+    LeafRule,
+    Steps,
+    answers,
+    leaf_by_codes,
+    leaf_of_rows,
+    leaf_steps,
+)
 from vtree.losses import CLASSIFICATION, REGRESSION
-from vtree.tree import Tree
+from vtree.tree import Tree, one_tree
 
 Y = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
 SEGMENT = np.array([0, 0, 1, 1, 1, 3])
@@ -92,6 +100,26 @@ def test_leaves_by_the_table_and_by_an_orders_own_statistics() -> None:
     own = np.array([[1.0], [5.0], [1.0]])  # instead of the last column
     assert leaf_of_rows(_tree([1, 2], [0.5, 2.0]), values, own).tolist() == [0, 3, 2]
     assert leaf_of_rows(_tree([2, 2], [2.0, 0.0]), values, own).tolist() == [1, 3, 1]
+
+
+@pytest.mark.parametrize("depth", [3, 9])
+def test_leaves_by_codes_are_those_by_values(depth: int) -> None:
+    draw = np.random.default_rng(depth)
+    X = draw.normal(size=(20_000, 3))
+    X[:, 1] = draw.integers(0, 5, 20_000)
+    X[draw.random(X.shape) < 0.1] = np.nan
+    model = OrderedBoostingRegressor(
+        n_estimators=4, depth=depth, one_hot_max_size=9, categorical_features=[1], random_state=0
+    ).fit(X, np.nan_to_num(X[:, 0] + (X[:, 1] == 3)))
+    bins = bin_table(X, np.array([-1, 5, -1]))
+    kinds = set()
+    for number in range(4):
+        tree = one_tree(model.grown_, number)
+        kinds |= set(tree.kind[tree.feature >= 0].tolist())
+        for own in (bins, with_columns(bins)):
+            found = leaf_by_codes(tree, own)
+            np.testing.assert_array_equal(found, leaf_of_rows(tree, X, None))
+    assert kinds == {0, 1}
 
 
 def test_inner_nodes_answer_the_mean_and_gain_what_squares_lose() -> None:

@@ -3,7 +3,10 @@ import pytest
 from numpy.typing import NDArray
 
 from vtree.ensembles.target_statistics import (
+    Kind,
+    Prior,
     Rows,
+    columns_of,
     keys_of,
     learnt,
     of_new_rows,
@@ -71,3 +74,48 @@ def test_several_targets_and_columns_side_by_side() -> None:
     np.testing.assert_allclose(found[0], [0.5, 0.5, 0.5, 0.5])  # (1 + ½) / (2 + 1)
     np.testing.assert_allclose(found[3], [0.75, 0.25, 0.75, 0.25])  # (1 + ½) / (1 + 1)
     np.testing.assert_allclose(found.reshape(4, 2, 2).sum(axis=2), 1.0)
+
+
+def test_several_priors() -> None:
+    """Each by hand: what rows before tell, and what it begins with."""
+    priors = (Prior(0.0), Prior(0.5), Prior(1.0, 3.0))
+    rows = rows_of((CODES,), Y[:, None], None, 1.0, (Kind(priors),))
+    found = of_rows_before(rows, np.arange(6))
+    earlier, ones = np.array([0, 0, 1, 2, 1, 3]), np.array([0, 0, 1, 1, 0, 2])
+    np.testing.assert_allclose(found[:, 0], ones / (earlier + 1), rtol=1e-12)
+    np.testing.assert_allclose(found[:, 1], (ones + 0.5) / (earlier + 1), rtol=1e-12)
+    np.testing.assert_allclose(found[:, 2], (ones + 3.0) / (earlier + 3), rtol=1e-12)
+    statistics = learnt(rows, ((0,),))
+    np.testing.assert_allclose(statistics.means[0], [[3 / 5, 3.5 / 5, 6 / 7], [1 / 3, 0.5, 4 / 5]])
+    assert statistics.prior.tolist() == [[0.0, 0.5, 1.0]]
+
+
+def test_counts_are_of_all_rows_whatever_comes_first() -> None:
+    kinds = (Kind((Prior(0.0), Prior(2.0)), counts=True),)
+    levels = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    keys = keys_of(levels, ((0,), (1,)), np.array([2, 2]))
+    for weight, shares in ((None, [3 / 4, 1 / 4]), ([1, 5, 1, 2], [4 / 6, 5 / 6])):
+        whole = None if weight is None else np.array(weight)
+        rows = rows_of(keys, np.arange(4.0)[:, None], whole, 1.0, kinds)
+        found = of_rows_before(rows, np.array([3, 1, 0, 2]))
+        np.testing.assert_allclose(found[:, 0], np.array(shares)[[0, 1, 0, 0]], rtol=1e-12)
+        statistics = learnt(rows, ((0,), (1,)))
+        np.testing.assert_array_equal(of_new_rows(statistics, keys), found)
+        # Unheard of: no rows, beside the most frequent category of its own source.
+        most = np.array([3, 3]) if weight is None else np.array([5, 7])
+        np.testing.assert_allclose(statistics.prior[:, 0], 0.0)
+        np.testing.assert_allclose(statistics.prior[:, 1], 2.0 / (most + 1.0), rtol=1e-12)
+
+
+def test_shares_above_each_class_and_of_each() -> None:
+    y = np.array([0, 2, 1, 2])
+    targets = (y[:, None] == np.arange(3)).astype(np.float64)
+    kinds = (Kind(above=True), Kind((Prior(0.5),)), Kind((Prior(0.0),), counts=True))
+    columns = columns_of(kinds, 3)
+    assert [column.target for column in columns] == [0, 1, 0, 1, 2, 0]
+    assert [column.kind for column in columns] == [kinds[0]] * 2 + [kinds[1]] * 3 + [kinds[2]]
+    rows = rows_of((np.zeros(4, dtype=np.int64),), targets, None, 1.0, kinds)
+    found = of_rows_before(rows, np.arange(4))[3]
+    above = [(2 + 3 / 4) / 4, (1 + 2 / 4) / 4]
+    np.testing.assert_allclose(found, [*above, 1.5 / 4, 1.5 / 4, 1.5 / 4, 4 / 5], rtol=1e-12)
+    assert len(columns_of((Kind(above=True),), 1)) == 1  # of two classes the share of the second

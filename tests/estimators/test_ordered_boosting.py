@@ -101,13 +101,14 @@ def test_several_outputs_of_catboost() -> None:
 def test_means_of_several_outputs_have_names(tmp_path: Path) -> None:
     targets = np.stack([Y, -Y], axis=1)
     model = OrderedBoostingRegressor(n_estimators=3, depth=2).fit(FRAME[["place"]], targets)
-    assert model.derived_names_ == ["mean target 0 by place", "mean target 1 by place"]
+    means = ["mean target 0 by place", "mean target 1 by place"]
+    assert model.derived_names_ == [*means, "rows by place"]
     vtree.save(model, tmp_path / "model.vtree")
     again = vtree.load(tmp_path / "model.vtree")
     np.testing.assert_array_equal(again.predict(FRAME[["place"]]), model.predict(FRAME[["place"]]))
     levels = {"objective": "quantile", "quantile_alpha": [0.1, 0.9]}
     model.set_params(**levels).fit(FRAME[["place"]], Y)
-    assert model.derived_names_ == ["mean target by place"]
+    assert model.derived_names_ == ["mean target by place", "rows by place"]
     vtree.save(model, tmp_path / "model.vtree")
     again = vtree.load(tmp_path / "model.vtree")
     np.testing.assert_array_equal(again.predict(FRAME[["place"]]), model.predict(FRAME[["place"]]))

@@ -26,13 +26,14 @@ def test_categories_beyond_one_hot_stand_for_their_targets() -> None:
     model = OrderedBoostingClassifier(n_estimators=30, depth=3, learning_rate=0.3, random_state=0)
     model.fit(table[:2_000], y[:2_000])
     assert model.score(table[2_000:], y[2_000:]) > 0.9
-    assert model.derived_names_ == ["mean target by place"]
+    shares = [f"share of True by place, prior {prior}" for prior in ("0", "0.5", "1")]
+    assert model.derived_names_ == [*shares, "rows by place"]
     assert model.feature_importances_[0] > 0.9
     new = pd.DataFrame({"place": ["unheard of", None], "noise": [0.5, 0.5]})
     share = model.predict_proba(new)[:, 1]
-    assert share[0] == share[1]  # neither was there in training: the mean of all targets
+    assert share[0] == share[1]  # neither was there in training
     text = vtree.export_text(model, max_depth=2)
-    assert "mean target by place <= " in text
+    assert "share of True by place, prior " in text
 
 
 def test_categories_of_few_levels_split_one_from_all_others() -> None:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.arrays import Array
-from vtree.binning import Bins, beside, bin_table, with_columns
-from vtree.ensembles.target_statistics import Rows, of_rows_before
+from vtree.binning import Bins, beside, bin_at, bin_table, with_columns
+from vtree.ensembles.target_statistics import Column, Rows, columns_of, of_rows_before
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,15 +28,13 @@ Integers = NDArray[np.int64]
 # others; beyond 5,000 rows, 100 are enough to begin with.
 _FEW_ROWS, _LEAST_SHARE, _MOST_LEAST = 500, 50, 100
 
-# With more, trees would tell categories apart by their noise.
-_STATISTIC_BINS = 16
-
 
 class Fold(NamedTuple):
     """E entries, those of learners first, model after model; then those of judges."""
 
     bins: Bins  # E rows, a whole fold's N in the order of the table
-    statistics: Floats | None  # (N, J) the target statistics of this order
+    table: Bins  # N rows, with the target statistics of this order; they are cut alike in all
+    statistics: Floats | None  # (N, Q J) themselves, where trees are asked that were there before
     rows: Integers  # (E,) the row of each entry
     model: Integers  # (E,)
     n_models: int
@@ -78,20 +76,27 @@ class Folds(NamedTuple):
 
 
 def planted(
-    bins: Bins, values: Array, ordering: Ordering, sources: Rows | None, seed: int, sums: Floats
+    bins: Bins,
+    values: Array,
+    ordering: Ordering,
+    sources: Rows | None,
+    seed: int,
+    sums: Floats,
+    *,
+    asked: bool = False,
 ) -> Folds:
     """Return the folds of a table; sums (N, K) become those of the last one.
 
     values: of the namespace that statistics are binned in. sources: what target statistics are made
-    from, which differ from order to order; None for none.
+    from, which differ from order to order; None for none. asked: whether there are trees to go on
+    from.
     """
     n_rows, n_raw = sums.shape
     orders = [np.arange(n_rows)]
     if not ordering.in_time and (ordering.prefixes or sources is not None):
         n_orders = max(2, ordering.permutations)
         orders = [random_order(seed, number, n_rows) for number in range(n_orders)]
-    whole = with_columns(bins)
-    tables = [_with_statistics(whole, values, sources, order) for order in orders]
+    tables = _tables(with_columns(bins), values, sources, orders, asked)
     last = whole_fold(*tables[-1], sums)
     shaping = list(zip(orders, tables, strict=True))[: max(1, len(orders) - 1)]
     if ordering.prefixes:
@@ -101,16 +106,44 @@ def planted(
     return Folds(tuple(whole_fold(*own, np.zeros_like(sums)) for _, own in shaping), last)
 
 
-def _with_statistics(
-    bins: Bins, values: Array, sources: Rows | None, order: Integers
-) -> tuple[Bins, Floats | None]:
-    """Return (the bins with those of this order's statistics beside them, the statistics)."""
+def _tables(
+    bins: Bins, values: Array, sources: Rows | None, orders: list[Integers], asked: bool
+) -> list[tuple[Bins, Floats | None]]:
+    """Return, of each order, (the bins with those of its statistics beside them, maybe these)."""
     if sources is None:
-        return bins, None
-    statistics = of_rows_before(sources, order)
-    numbers = np.full(statistics.shape[1], -1)
-    own = bin_table(arrays.like(statistics, values), numbers, max_bins=_STATISTIC_BINS)
-    return beside(bins, with_columns(own)), statistics
+        return [(bins, None)] * len(orders)
+    edges: tuple[Floats, ...] = ()
+    tables: list[tuple[Bins, Floats | None]] = []
+    for order in reversed(orders):  # the last one's are kept, so by them they are cut
+        statistics = of_rows_before(sources, order)
+        edges = edges or _edges(sources, statistics, values)
+        own = bin_at(arrays.like(statistics, values), edges)
+        tables.append((beside(bins, with_columns(own)), statistics if asked else None))
+    return tables[::-1]
+
+
+def _edges(sources: Rows, statistics: Floats, values: Array) -> tuple[Floats, ...]:
+    """Return where statistics (N, Q J) are cut."""
+    columns = columns_of(sources.kinds, sources.sums.shape[1]) * len(sources.keys)
+    found = []
+    for place, column in enumerate(columns):
+        if column.kind.even:
+            found.append(_even_edges(column))
+            continue
+        own, bins = arrays.like(statistics[:, place, None], values), column.kind.borders + 1
+        found += bin_table(own, np.full(1, -1), max_bins=bins).edges
+    return tuple(found)
+
+
+def _even_edges(column: Column) -> Floats:
+    """Return edges between bins as wide as each other, from 0 or the prior to 1 or the prior.
+
+    What lies on an edge is above it.
+    """
+    prior, n_bins = column.prior.mean or 0.0, column.kind.borders
+    low, high = min(0.0, prior), max(1.0, prior)
+    edges: Floats = np.nextafter(low + np.arange(1, n_bins + 1) / n_bins * (high - low), -np.inf)
+    return edges
 
 
 def random_order(seed: int, number: int, n_rows: int) -> Integers:
@@ -122,7 +155,7 @@ def random_order(seed: int, number: int, n_rows: int) -> Integers:
 def whole_fold(bins: Bins, statistics: Floats | None, sums: Floats) -> Fold:
     """Return a fold with one model that learns from all rows; sums (N, K)."""
     every = np.arange(bins.n_rows)
-    return Fold(bins, statistics, every, np.zeros_like(every), 1, every.size, sums)
+    return Fold(bins, bins, statistics, every, np.zeros_like(every), 1, every.size, sums)
 
 
 def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: int) -> Fold:
@@ -137,7 +170,7 @@ def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: i
     )
     sums = np.zeros((rows.size, n_raw))
     tiled = _taken(bins, rows)
-    return Fold(tiled, statistics, rows, model, len(sizes), learners.size, sums)
+    return Fold(tiled, bins, statistics, rows, model, len(sizes), learners.size, sums)
 
 
 def prefixes(n_rows: int) -> list[int]:

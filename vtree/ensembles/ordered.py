@@ -25,7 +25,13 @@ from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold, Folds
 from vtree.ensembles.row_draws import Chance, least_variance, row_chances, row_factors
 from vtree.ensembles.structure import structure_targets
-from vtree.ensembles.symmetric_leaves import LeafRule, answers, leaf_of_rows, leaf_steps
+from vtree.ensembles.symmetric_leaves import (
+    LeafRule,
+    answers,
+    leaf_by_codes,
+    leaf_of_rows,
+    leaf_steps,
+)
 from vtree.ensembles.symmetric_trees import grown_at_once, grows_at_once
 from vtree.finish import assembled
 from vtree.grown import Grown
@@ -69,8 +75,10 @@ def boost_ordered(
     start (K,): the raw predictions before all trees. before: those of earlier rounds, whose steps
     the folds' models take first, so that what follows is what would have followed then.
     """
-    for tree in before:
-        _take_steps(training, ordered, start, folds, tree, _derived(training, start, folds), {})
+    for tree in before:  # of another table maybe, whose bins are others
+        asked = [leaf_of_rows(tree, training.values, fold.statistics) for fold in folds.every]
+        terms = _derived(training, start, folds)
+        _take_steps(training, ordered, start, folds, tree, terms, dict(enumerate(asked)))
     number, last = len(before), before[-1] if before else None
     while True:
         terms = _derived(training, start, folds)
@@ -182,12 +190,12 @@ def _take_steps(
     """
     n_leaves = int((tree.first_child < 0).sum())
     rule = ordered.leaves._replace(place=_places(ordered, tree, n_leaves))
-    shared = next(iter(known.values())) if known and folds.last.statistics is None else None
     for turn, (fold, derived) in enumerate(zip(folds.every, terms, strict=True)):
-        leaf = known.get(turn, shared)
-        if leaf is None:
-            leaf = leaf_of_rows(tree, training.values, fold.statistics)
-            shared = leaf if fold.statistics is None else None
+        if turn not in known:
+            alike = (each for each in known if folds.every[each].table is fold.table)
+            same = next(alike, None)
+            known[turn] = leaf_by_codes(tree, fold.table) if same is None else known[same]
+        leaf = known[turn]
         segment = leaf if fold.whole else fold.model * n_leaves + leaf[fold.rows]
         own = training._replace(weights=_own_weights(training, fold))
         steps = leaf_steps(rule, fold, segment, n_leaves, derived, own, start)

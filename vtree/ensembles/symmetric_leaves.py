@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
+from vtree.binning import Bins
 from vtree.chains import not_falling
 from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
@@ -19,6 +20,7 @@ from vtree.ensembles.folds import Fold
 from vtree.losses import Terms, reach_of, rounding, segment_quantiles
 from vtree.predict import leaves
 from vtree.tree import Tree
+from vtree_kernels import run_blocks
 from vtree_kernels.numbered import Column, numbered_add, numbered_sums
 
 Floats = NDArray[np.float64]
@@ -73,6 +75,34 @@ def leaf_of_rows(tree: Tree, values: Array, statistics: Floats | None) -> Intege
     place = np.where(tree.feature >= 0, np.searchsorted(used, tree.feature), -1)
     node = leaves(tree._replace(feature=place.astype(np.int32)), table)[:, 0]
     return node.astype(np.int64) - int((tree.first_child >= 0).sum())
+
+
+def leaf_by_codes(tree: Tree, bins: Bins) -> NDArray[Any]:
+    """Return the leaf of each row of the table that a tree was grown from, (N,)."""
+    first_of_level = (1 << np.arange(int((tree.first_child < 0).sum()).bit_length() - 1)) - 1
+    levels = [(*_codes_of(bins, int(tree.feature[node])), node) for node in first_of_level]
+    leaf: NDArray[Any] = np.zeros(bins.n_rows, dtype=np.uint8 if len(levels) <= 8 else np.uint16)
+
+    def block(rows: slice) -> None:
+        own = leaf[rows]
+        for codes, categorical, node in levels:
+            code, bin = codes[rows], tree.bin[node]
+            right = code != bin if categorical else code > bin
+            if not categorical and tree.missing_child[node] == 1:
+                right |= code == 0
+            np.add(own, own, out=own)
+            np.add(own, right, out=own)
+
+    run_blocks(block, bins.n_rows, each=len(levels))
+    return leaf
+
+
+def _codes_of(bins: Bins, feature: int) -> tuple[NDArray[Any], bool]:
+    """Return a feature's (codes (N,), whether it has categories)."""
+    group = next(group for group in bins.groups if feature in group.features)
+    place = int(np.searchsorted(group.features, feature))
+    codes = group.codes if group.by_column is None else group.by_column
+    return arrays.to_numpy(codes[:, place]), group.categorical
 
 
 def leaf_steps(

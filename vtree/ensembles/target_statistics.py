@@ -1,11 +1,14 @@
-"""Target statistics: a category as the mean target of its rows (Prokhorenkova et al., 2018, §3).
+"""Target statistics: what a category stands for (Prokhorenkova et al., CatBoost, 2018, §3).
 
 Category k of a source, which is one column of categories or several side by side, gets
 
-    (Σ w y + a P) / (Σ w + a)    over the rows of k, with a = 1 and P the mean of all targets
+    (Σ w y + a P) / (Σ w + a)    over the rows of k, P being a prior that weighs a
 
-from all training rows where new rows are predicted. A training row would see its own target in
-that; so in training the sums are over the rows that come before it in a random order.
+from all training rows where new rows are predicted: a mean target, or of classes a share. A
+training row would see its own target in that; so in training the sums are over the rows that come
+before it in a random order. And it gets, by all rows in training, too,
+
+    (Σ w + a P) / (m + a)    where m is the largest Σ w of a category.
 """
 
 from __future__ import annotations
@@ -20,19 +23,42 @@ from vtree.losses import whole_numbers
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-PRIOR_WEIGHT = 1.0  # a
-
 # Categories of several columns are numbered by one integer.
 MOST_TUPLES = 1 << 62
 
 
+class Prior(NamedTuple):
+    """What a category is taken for until rows tell."""
+
+    mean: float | None = None  # P, None for the mean of all targets
+    weight: float = 1.0  # a
+
+
+class Kind(NamedTuple):
+    """A kind of statistic, told once a prior."""
+
+    priors: tuple[Prior, ...] = (Prior(),)
+    counts: bool = False  # of rows, not of targets
+    above: bool = False  # the share of the classes above each one but the last, not of each
+    even: bool = False  # whether bins are as wide as each other between 0 and 1, not quantiles
+    borders: int = 15  # between bins
+
+
+class Column(NamedTuple):
+    """One statistic of a source."""
+
+    kind: Kind
+    prior: Prior
+    target: int  # of the V, where the kind is of targets
+
+
 class Statistics(NamedTuple):
-    """What training learnt of Q sources, V statistics each."""
+    """What training learnt of Q sources, J statistics each."""
 
     columns: tuple[tuple[int, ...], ...]  # (Q,) the columns of the table in each source
     keys: tuple[Integers, ...]  # of the categories in training (U,), ascending
-    means: tuple[Floats, ...]  # (U, V)
-    prior: Floats  # (V,) P, what categories get that training did not see
+    means: tuple[Floats, ...]  # (U, J)
+    prior: Floats  # (Q, J) what categories get that training did not see
 
 
 class Rows(NamedTuple):
@@ -43,17 +69,22 @@ class Rows(NamedTuple):
     unit: float  # what one of them stands for
     weight: Integers | None  # (N,) None for ones
     weight_unit: float
+    kinds: tuple[Kind, ...]
 
 
 def rows_of(
-    keys: tuple[Integers, ...], y: Floats, weight: Integers | None, weight_unit: float
+    keys: tuple[Integers, ...],
+    y: Floats,
+    weight: Integers | None,
+    weight_unit: float,
+    kinds: tuple[Kind, ...] = (Kind(),),
 ) -> Rows:
     """Return the rows with targets y (N, V), whole weights (N,) in units of `weight_unit`."""
     n_rows, n_targets = y.shape
     total = n_rows if weight is None else int(weight.sum())
     own = None if weight is None else np.repeat(weight, n_targets)
     sums, unit = whole_numbers(y.reshape(-1), own, n_rows, total)
-    return Rows(keys, sums.reshape(y.shape), unit * weight_unit, weight, weight_unit)
+    return Rows(keys, sums.reshape(y.shape), unit * weight_unit, weight, weight_unit, kinds)
 
 
 def prior_of(rows: Rows) -> Floats:
@@ -61,6 +92,16 @@ def prior_of(rows: Rows) -> Floats:
     total = rows.sums.shape[0] if rows.weight is None else int(rows.weight.sum())
     share: Floats = rows.sums.sum(axis=0) * rows.unit / (total * rows.weight_unit)
     return share
+
+
+def columns_of(kinds: tuple[Kind, ...], n_targets: int) -> tuple[Column, ...]:
+    """Return what each of the J statistics of a source is, n_targets being V."""
+    found = []
+    for kind in kinds:
+        width = n_targets - 1 if kind.above and n_targets > 1 else n_targets
+        targets = range(1 if kind.counts else width)
+        found += [Column(kind, prior, target) for prior in kind.priors for target in targets]
+    return tuple(found)
 
 
 def keys_of(
@@ -82,31 +123,33 @@ def keys_of(
 
 def learnt(rows: Rows, columns: tuple[tuple[int, ...], ...]) -> Statistics:
     """Return the statistics of all rows."""
-    prior = prior_of(rows)
-    known, means = [], []
+    known, means, prior = [], [], []
+    nothing = np.zeros((1, rows.sums.shape[1]), dtype=np.int64), np.zeros((1, 1))
     for key in rows.keys:
         own, place = np.unique(key, return_inverse=True)
         weight = np.ones(key.size) if rows.weight is None else rows.weight.astype(np.float64)
         count = np.bincount(place, weight, own.size)[:, None]  # exact, as all sums
         sums = [np.bincount(place, each.astype(np.float64), own.size) for each in rows.sums.T]
         known.append(own)
-        means.append(_smoothed(np.stack(sums, axis=1), count, rows, prior))
-    return Statistics(columns, tuple(known), tuple(means), prior)
+        means.append(_told(rows, np.stack(sums, axis=1), count, count, count.max()))
+        prior.append(_told(rows, *nothing, nothing[1], count.max()))
+    return Statistics(columns, tuple(known), tuple(means), np.concatenate(prior))
 
 
 def of_new_rows(statistics: Statistics, keys: tuple[Integers, ...]) -> Floats:
-    """Return the statistics of rows with these categories, (N, Q · V)."""
+    """Return the statistics of rows with these categories, (N, Q · J)."""
     found = []
-    for own, known, means in zip(keys, statistics.keys, statistics.means, strict=True):
-        place = np.minimum(np.searchsorted(known, own), known.size - 1)
-        seen = known[place] == own
-        found.append(np.where(seen[:, None], means[place], statistics.prior))
+    for source, key in enumerate(keys):
+        known, means = statistics.keys[source], statistics.means[source]
+        place = np.minimum(np.searchsorted(known, key), known.size - 1)
+        seen = known[place] == key
+        found.append(np.where(seen[:, None], means[place], statistics.prior[source]))
     return np.concatenate(found, axis=1)
 
 
 def of_rows_before(rows: Rows, order: Integers) -> Floats:
-    """Return what each row gets from those before it, (N, Q · V); order (N,): rows by place."""
-    prior = prior_of(rows)
+    """Return what each row gets from those before it, (N, Q · J); order (N,): rows by place."""
+    whole = np.ones(order.size, dtype=np.int64) if rows.weight is None else rows.weight
     found = []
     for key in rows.keys:
         by_category = order[np.argsort(key[order], kind="stable")]
@@ -114,10 +157,12 @@ def of_rows_before(rows: Rows, order: Integers) -> Floats:
         begin = np.flatnonzero(np.append(True, sorted_key[1:] != sorted_key[:-1]))
         lengths = np.diff(np.append(begin, key.size))
         sums = _before(rows.sums[by_category], begin, lengths)
-        whole = np.ones(key.size, dtype=np.int64) if rows.weight is None else rows.weight
-        count = _before(whole[by_category][:, None], begin, lengths)
-        statistic = np.empty(sums.shape)
-        statistic[by_category] = _smoothed(sums, count, rows, prior)
+        weight = whole[by_category]
+        count = _before(weight[:, None], begin, lengths)
+        size = np.add.reduceat(weight, begin)
+        own = _told(rows, sums, count, np.repeat(size, lengths)[:, None], size.max())
+        statistic = np.empty(own.shape)
+        statistic[by_category] = own
         found.append(statistic)
     return np.concatenate(found, axis=1)
 
@@ -129,7 +174,21 @@ def _before(values: Integers, begin: Integers, lengths: Integers) -> Integers:
     return before
 
 
-def _smoothed(sums: Any, count: Any, rows: Rows, prior: Floats) -> Floats:
-    weight = count * rows.weight_unit + PRIOR_WEIGHT
-    mean: Floats = (sums * rows.unit + PRIOR_WEIGHT * prior) / weight
-    return mean
+def _told(rows: Rows, sums: Any, count: Any, size: Any, most: Any) -> Floats:
+    """Return the J statistics of what has these sums of targets (M, V) and weights (M, 1).
+
+    size (M, 1): the whole weight of its category; most: the largest one.
+    """
+    mean = prior_of(rows)
+    found = []
+    for kind, prior, target in columns_of(rows.kinds, rows.sums.shape[1]):
+        if kind.counts:
+            share = size * rows.weight_unit + prior.weight * (prior.mean or 0.0)
+            found.append(share / (most * rows.weight_unit + prior.weight))
+            continue
+        own, usual = sums[:, target : target + 1], mean[target]
+        if kind.above and sums.shape[1] > 1:
+            own, usual = sums[:, target + 1 :].sum(axis=1, keepdims=True), mean[target + 1 :].sum()
+        toward = prior.weight * (usual if prior.mean is None else prior.mean)
+        found.append((own * rows.unit + toward) / (count * rows.weight_unit + prior.weight))
+    return np.concatenate(found, axis=1)

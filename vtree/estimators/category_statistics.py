@@ -14,6 +14,7 @@ from vtree.arrays import Array
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.target_statistics import (
     MOST_TUPLES,
+    Kind,
     Rows,
     Statistics,
     keys_of,
@@ -59,10 +60,11 @@ def statistic_rows(
     n_levels: Integers,
     y: Floats,
     weights: Weights,
+    kinds: tuple[Kind, ...],
 ) -> Rows:
     """Return what statistics are made from, y (N, V) being the targets of each."""
     keys = keys_of(_levels(values, n_levels.size), sources, n_levels)
-    return rows_of(keys, y, weights.whole, weights.unit)
+    return rows_of(keys, y, weights.whole, weights.unit, kinds)
 
 
 def widened(values: Array, statistics: Statistics, n_levels: Integers) -> Array:
@@ -100,8 +102,8 @@ def as_arrays(statistics: Statistics) -> dict[str, NDArray[Any]]:
     }
 
 
-def from_arrays(extra: dict[str, NDArray[Any]], n_levels: Integers, n_targets: int) -> Statistics:
-    """Return what `as_arrays` wrote; raise ValueError or KeyError for anything else."""
+def from_arrays(extra: dict[str, NDArray[Any]], n_levels: Integers, width: int) -> Statistics:
+    """Return what `as_arrays` wrote, width being J; raise ValueError or KeyError for others."""
     names = ("columns", "sizes", "keys", "means", "prior")
     if extra.keys() != {f"statistics.{name}" for name in names}:
         raise ValueError("it has other arrays than those of its statistics")
@@ -110,9 +112,9 @@ def from_arrays(extra: dict[str, NDArray[Any]], n_levels: Integers, n_targets: i
     real = all(own.dtype == np.float64 and np.isfinite(own).all() for own in (means, prior))
     if not whole or not real or columns.ndim != 2 or sizes.shape != columns.shape[:1]:
         raise ValueError("its statistics are not numbers in the shapes of statistics")
-    if (sizes < 1).any() or int(sizes.sum()) != keys.size or prior.shape != (n_targets,):
+    if (sizes < 1).any() or int(sizes.sum()) != keys.size or prior.shape != (sizes.size, width):
         raise ValueError("its statistics do not fit each other")
-    if means.shape != (keys.size, n_targets) or keys.ndim != 1:
+    if means.shape != (keys.size, width) or keys.ndim != 1:
         raise ValueError("its statistics do not fit their categories")
     sources = tuple(tuple(row[row >= 0].tolist()) for row in columns)
     if not all(_is_source(source, n_levels) for source in sources):

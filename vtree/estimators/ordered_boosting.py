@@ -23,9 +23,10 @@ from vtree.losses import REGRESSION, Loss
 class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     """Boosting of symmetric trees, categories by target statistics (CatBoost), for real targets.
 
-    All nodes of a level share one split. A category stands for the mean target of its rows: of all
-    training rows where new rows are predicted, of those before it in a random order where a
-    training row itself is meant, so that no row sees its own target. Of targets (N, K), or of K
+    All nodes of a level share one split. A category stands for the mean target of its rows and for
+    how many there are: of all training rows where new rows are predicted; where a training row
+    itself is meant, the mean is of those before it in a random order, so that no row sees its own
+    target. Of targets (N, K), or of K
     quantiles, a round has one tree, whose leaves hold K values.
 
     Parameters
@@ -75,6 +76,13 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         split by target statistics.
     max_ctr_complexity : int
         Up to so many columns of categories are also combined, all tuples; 1: none are.
+    simple_ctr : str or sequence of str, optional
+        The target statistics of a category and of a combination, in CatBoost's words.
+        "FloatTargetMeanValue": the mean target. "Counter": its rows in training over those of the
+        most frequent category. "FloatTargetMeanValue:Prior=0:Prior=2/3:CtrBorderCount=15": two
+        means, (Σ y + 0) / (rows + 1) and (Σ y + 2) / (rows + 3), cut by 15 borders. Without a
+        prior it is the mean of all targets, of counts 0. None: both. CatBoost itself knows here
+        only whether targets are above a border.
     permutation_count : int
         Random orders of the rows, one of them for the answers of the leaves.
     has_time : bool
@@ -105,7 +113,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     random_state, max_bins, categorical_features, unknown_categories, device, n_jobs,
     histogram_budget
         As in `DecisionTreeRegressor`. An unknown category counts as missing, and what counts as
-        missing is a category of its own; never seen in training, it gets the mean of all targets.
+        missing is a category of its own; never seen in training, it gets the priors.
 
     Attributes
     ----------
@@ -160,6 +168,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         rsm: float = 1.0,
         one_hot_max_size: int = 2,
         max_ctr_complexity: int = 1,
+        simple_ctr: Any = None,
         permutation_count: int = 4,
         has_time: bool = False,
         boost_from_average: bool | None = None,
@@ -193,12 +202,16 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     """Boosting of symmetric trees, categories by target statistics (CatBoost), for classes.
 
-    A round has one tree; of K > 2 classes its leaves hold K values, and a category stands for the
-    shares of the classes among its rows. See `OrderedBoostingRegressor` for parameters that are not
-    listed.
+    A round has one tree; of K > 2 classes its leaves hold K values. A category stands for shares of
+    classes among its rows, with three priors, and for how many there are. See
+    `OrderedBoostingRegressor` for parameters that are not listed.
 
     Parameters
     ----------
+    simple_ctr : str or sequence of str, optional
+        "Borders": the share of the rows above each class but the last, of two that of the second;
+        "Buckets": of each class; "Counter". None: "Borders:Prior=0:Prior=0.5:Prior=1" and
+        "Counter:Prior=0", as in CatBoost.
     objective : None or function
         None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
     class_weight : dict, "balanced" or None
@@ -219,8 +232,8 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     >>> table = {"colour": ["red", "blue", "green", "red", "blue", "green"] * 20}
     >>> y = [1, 0, 0] * 40
     >>> model = OrderedBoostingClassifier(n_estimators=20, learning_rate=0.3).fit(table, y)
-    >>> model.predict({"colour": ["red", "green"]}), model.derived_names_
-    (array([1, 0]), ['mean target by colour'])
+    >>> model.predict({"colour": ["red", "green"]}), model.derived_names_[2:]
+    (array([1, 0]), ['share of 1 by colour, prior 1', 'rows by colour'])
     """
 
     _averages = False
@@ -251,6 +264,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         rsm: float = 1.0,
         one_hot_max_size: int = 2,
         max_ctr_complexity: int = 1,
+        simple_ctr: Any = None,
         permutation_count: int = 4,
         has_time: bool = False,
         boost_from_average: bool | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree import arrays
@@ -18,7 +19,7 @@ from vtree.ensembles.folds import Folds, Ordering, planted
 from vtree.ensembles.ordered import Ordered, boost_ordered
 from vtree.ensembles.symmetric_leaves import LeafRule
 from vtree.ensembles.system import System
-from vtree.ensembles.target_statistics import Rows, Statistics, learnt
+from vtree.ensembles.target_statistics import Column, Kind, Rows, Statistics, columns_of, learnt
 from vtree.errors import InputError, MemoryBudgetError
 from vtree.estimators.automatic_rate import automatic_rate
 from vtree.estimators.base import n_levels_of
@@ -32,6 +33,7 @@ from vtree.estimators.category_statistics import (
 )
 from vtree.estimators.continuing import Rounds
 from vtree.estimators.feature_constraints import monotone_directions
+from vtree.estimators.simple_ctr import kinds_of
 from vtree.estimators.view import split_shares
 from vtree.histogram import node_bytes
 from vtree.sampling import Columns
@@ -65,6 +67,7 @@ ORDERED_CONSTRAINTS: dict[str, list[Any]] = {
     "rsm": SHARE,
     "one_hot_max_size": [Interval(Integral, 0, None, closed="left")],
     "max_ctr_complexity": [Interval(Integral, 1, 8, closed="both")],
+    "simple_ctr": ["array-like", str, None],
     "permutation_count": [Interval(Integral, 1, None, closed="left")],
     "has_time": ["boolean"],
     "boost_from_average": ["boolean", None],
@@ -109,7 +112,8 @@ class OrderedBoosting(BoostingEstimator):
         ordering = Ordering(self.boosting_type == "Ordered", self.permutation_count, self.has_time)
         run.sums[:] = 0.0
         table = training.bins, training.values
-        folds = planted(*table, ordering, sources, self._seed, run.sums)
+        asked = run.before is not None
+        folds = planted(*table, ordering, sources, self._seed, run.sums, asked=asked)
         self._check_budget(folds)
         before = [] if run.before is None else [one_tree(run.before, n) for n in range(done)]
         return boost_ordered(training, self._ordered(), self.start_, folds, before)
@@ -152,6 +156,7 @@ class OrderedBoosting(BoostingEstimator):
         self.learning_rate_ = self._rate(training.weights.n_rows)
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
+        self._kinds()  # complains before any work
         training = super()._trained_on(X, y, sample_weight, before)
         if before is not None:
             return training  # with the statistics that its trees know
@@ -181,7 +186,15 @@ class OrderedBoosting(BoostingEstimator):
     def _statistic_rows(self, training: Training) -> Rows:
         targets = self._statistic_targets(training.y)
         sources, n_levels = self._sources(self.schema_), n_levels_of(self.schema_)
-        return statistic_rows(training.values, sources, n_levels, targets, training.weights)
+        given = training.values, sources, n_levels, targets, training.weights
+        return statistic_rows(*given, self._kinds())
+
+    def _kinds(self) -> tuple[Kind, ...]:
+        return kinds_of(self.simple_ctr, classes=is_classifier(self))
+
+    def _columns(self) -> tuple[Column, ...]:
+        """Return what the statistics of each source are."""
+        return columns_of(self._kinds(), self._n_means())
 
     def _statistic_targets(self, y: Floats) -> Floats:
         """Return the targets that statistics are means of, (N, V)."""
@@ -222,14 +235,24 @@ class OrderedBoosting(BoostingEstimator):
             return []
         names = getattr(self, "feature_names_in_", None)
         known = [f"feature {f}" if names is None else names[f] for f in range(self.n_features_in_)]
-        classes = getattr(self, "classes_", [])
-        whats = ["mean target"]
-        if self._n_means() > 1:
-            outputs = range(self._n_means())
-            whats = [f"share of {each}" for each in classes]
-            whats = whats or [f"mean target {number}" for number in outputs]
         sources = [" and ".join(known[f] for f in own) for own in self.statistics_.columns]
-        return [f"{what} by {source}" for source in sources for what in whats]
+        columns = self._columns()
+        return [self._name(column, source) for source in sources for column in columns]
+
+    def _name(self, column: Column, source: str) -> str:
+        """Return what a statistic is called."""
+        kind, prior, target = column
+        classes = getattr(self, "classes_", None)
+        if kind.counts:
+            what = "rows"
+        elif classes is None:
+            what = "mean target" if self._n_means() == 1 else f"mean target {target}"
+        elif len(classes) == 2:
+            what = f"share of {classes[1]}"
+        else:
+            what = f"share {'above' if kind.above else 'of'} {classes[target]}"
+        told = "" if prior.mean is None or kind.counts else f", prior {prior.mean:g}"
+        return f"{what} by {source}{told}"
 
     @property
     def feature_importances_(self) -> Floats:
@@ -260,6 +283,6 @@ class OrderedBoosting(BoostingEstimator):
         self.learning_rate_ = rate
         self.statistics_ = None
         if extra:
-            self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), self._n_means())
+            self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), len(self._columns()))
         if len(self.derived_names_) != header.get("n_derived", 0):
             raise ValueError("its trees do not fit its statistics")
