@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from vtree.cli.columns import check_names, missing_in, names_of, select, take, values_in
+from vtree.cli.columns import check_names, missing_in, names_of, select, strays_in, take, values_in
 from vtree.errors import InputError
 
 COLUMNS: dict[str, list[Any]] = {
@@ -58,3 +58,16 @@ def test_a_name_that_is_not_there() -> None:
         check_names(["a", "colour"], ["a", "color"], "--drop")
     with pytest.raises(InputError, match=r"… \(30 in all\)"):
         check_names(["x"], [f"column {place}" for place in range(30)], "--drop")
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
+def test_a_few_strings_among_numbers(make: Callable[[dict[str, list[Any]]], Any]) -> None:
+    numbers = [str(place / 2) for place in range(11)]
+    columns = {
+        "stray": [*numbers, "-", None],
+        "codes": [*numbers[:5], *"abcdefg", None],
+        "words": [*"abcdefghijklm"],
+        "texts": [*numbers, "1e3", None],
+        "numbers": [*range(13)],
+    }
+    assert strays_in(make(columns)) == {"stray": "-"}

@@ -256,3 +256,12 @@ def test_an_isolation_forest_takes_no_target(
     assert set(answers[1:]) == {"1", "-1"}
     assert "takes none" in refused(*words, "--target", "species")
     assert "name the column to predict" in refused("fit", penguins)
+
+
+def test_a_stray_sign_in_a_column_of_numbers_is_told(run: Run, write: Write) -> None:
+    x = [str(place) for place in range(40)]
+    path = write("stray.csv", {"x": [*x, "-"], "y": [place % 2 for place in range(41)]})
+    result = run("fit", path, "--target", "y", "--json")
+    assert _json(result)["categorical"] == 1
+    assert "Note: column 'x' is read as strings, for '-' is no number" in result.stderr
+    assert "Note" not in run("fit", write("x.csv", {"x": x, "y": x}), "--target", "y").stderr

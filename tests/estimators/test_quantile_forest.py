@@ -106,7 +106,7 @@ def test_what_cannot_be_asked_is_named() -> None:
     with pytest.raises(InputError, match="of one target"):
         model.fit(X, X[:, :2])
     model.fit(X, Y)
-    for wrong in (1.5, [0.5, -0.1], [[0.5]], np.nan):
+    for wrong in (1.5, [0.5, -0.1], [[0.5]], np.nan, "median"):
         with pytest.raises(InputError, match="numbers from 0 to 1"):
             model.predict_quantiles(X, wrong)
 

@@ -37,6 +37,23 @@ def _texts(model: Any, path: Path, monkeypatch: pytest.MonkeyPatch, **options: A
     return [text.get_text() for text in figures[0].axes[0].texts]
 
 
+def test_the_format_is_that_of_the_ending(tmp_path: Path) -> None:
+    model = vtree.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    starts = {"svg": b"<?xml", "pdf": b"%PDF", "jpg": b"\xff\xd8", "PNG": b"\x89PNG"}
+    for ending, start in starts.items():
+        draw_tree(model, tmp_path / f"tree.{ending}")
+        assert (tmp_path / f"tree.{ending}").read_bytes().startswith(start)
+    with pytest.raises(InputError, match=r"ends in \.xlsx, but a picture's must be one of \.png"):
+        draw_tree(model, tmp_path / "tree.xlsx")
+
+
+def test_large_thresholds_keep_their_digits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = vtree.DecisionTreeClassifier().fit([[2019.0], [2020.0]], [0, 1])
+    assert "feature 0 ≤ 2019.5" in _texts(model, tmp_path / "year.png", monkeypatch)[-3]
+
+
 def test_surrogates_stand_behind_or(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(40.0)
     table = {"own": x, "twin": -x, "like": x + x % 3, "level": np.where(x < 22, "low", "high")}

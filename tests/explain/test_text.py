@@ -1,6 +1,10 @@
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.tree
 from sklearn.exceptions import NotFittedError
 
 from tests.samples import classes
@@ -9,9 +13,12 @@ from vtree import (
     DecisionTreeRegressor,
     NewtonBoostingClassifier,
     RandomForestClassifier,
+    digest,
+    draw_tree,
+    export_graphviz,
     export_text,
 )
-from vtree.errors import InputError
+from vtree.errors import InputError, InputTypeError
 
 
 def test_thresholds_and_classes() -> None:
@@ -88,6 +95,40 @@ def test_a_single_leaf() -> None:
 def test_before_fit() -> None:
     with pytest.raises(NotFittedError):
         export_text(DecisionTreeClassifier())
+
+
+def test_names_of_several_lines_stay_on_one() -> None:
+    frame = pd.DataFrame({"size\n(cm)": [1.0, 2.0, 3.0]})
+    model = DecisionTreeClassifier().fit(frame, ["a\tb", "c", "c"])
+    assert export_text(model) == (
+        "size\\n(cm) <= 1.50: class a\\tb (1 of 1 row)\n"
+        "size\\n(cm) >  1.50 or missing: class c (2 of 2 rows)"
+    )
+
+
+def test_levels_that_read_as_several_stand_in_quotes() -> None:
+    table = {"who": ["Doe, Jane", "", "Roe", "x}"]}
+    text = export_text(DecisionTreeClassifier().fit(table, [0, 0, 0, 1]))
+    assert text.startswith('who in {"", "Doe, Jane", Roe} or missing: class 0')
+    assert 'who in {"x}"}: class 1' in text
+
+
+@pytest.mark.parametrize("show", [export_text, export_graphviz, draw_tree, digest])
+def test_trees_of_others_are_refused(show: Callable[..., Any]) -> None:
+    other = sklearn.tree.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    arguments = ("tree.png",) if show is draw_tree else ()
+    with pytest.raises(InputTypeError, match="DecisionTreeClassifier without trees of vtree"):
+        show(other, *arguments)
+
+
+@pytest.mark.parametrize("name", ["max_depth", "decimals"])
+def test_depth_and_decimals_are_whole_numbers(name: str) -> None:
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    for value in (1.5, "a", True):
+        with pytest.raises(InputTypeError, match=f"{name}={value!r} must be a whole number"):
+            export_text(model, **{name: value})
+    with pytest.raises(InputError, match=f"{name}=-1 must be a whole number from 0 up"):
+        export_text(model, **{name: -1})
 
 
 def test_a_tree_of_many() -> None:

@@ -412,6 +412,13 @@ def test_files_that_are_no_model_say_why(
         read_model(path)
 
 
+def test_a_table_is_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("size,colour\n1.5,red\n")
+    with pytest.raises(ModelFileError, match="it does not begin as model files do"):
+        read_model(path)
+
+
 def test_booleans_of_other_bytes_are_refused(write: Write) -> None:
     path = write()
     with safe_open(path, framework="np") as file:

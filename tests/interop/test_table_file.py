@@ -142,6 +142,8 @@ def test_tabs_and_compression(write: Write, reader: str) -> None:
         ("a,b\n1,2\n\n3,4,5\n", "line 4: found 3 fields, expected 2"),
         ('a,b\n"x\ny",2\n1\n', "line 4: found 1 fields, expected 2"),
         ("", r"table\.csv' is empty"),
+        ("a|b\n1|2\n", r"one name, 'a\|b', with '\|' between its parts"),
+        ("a\tb\n1\t2\n", r"one name, 'a\\tb', with '\\t' between its parts"),
         ("a;b\n1,5;2\n", "one name, 'a;b', with ';' between its parts. Save .* with commas"),
         ("\n\n", r"table\.csv' is empty"),
         ("a,b\n", "names of columns, but no rows"),

@@ -1,5 +1,6 @@
 """Whatever a user calls a table: one model from one content, and errors that help."""
 
+import warnings
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+import vtree
 from vtree.errors import InputError, InputTypeError
 from vtree.tables import Schema, Table, encode_table, read_table
 
@@ -224,6 +226,29 @@ def test_strings_where_training_had_numbers() -> None:
     schema = read_table(pd.DataFrame({"x": [1, 2]})).schema
     with pytest.raises(InputError, match=r"column 'x' holds 'a'.*training this column held numb"):
         encode_table(pd.DataFrame({"x": ["a"]}), schema)
+    # One stray sign makes strings of all: it is what to look for, not the numbers beside it.
+    with pytest.raises(InputError, match="column 'x' holds '-', which is not a number"):
+        encode_table(pd.DataFrame({"x": ["0.844", "2", "-", "3"]}), schema)
+
+
+def test_names_of_streams_are_compared() -> None:
+    class Stream:
+        def __init__(self, table: pa.Table) -> None:
+            self.table = table
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    columns = {"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, 2.0, 2.0]}
+    turned = dict(reversed(columns.items()))
+    y = [0, 1, 1, 0]
+    model = vtree.DecisionTreeClassifier().fit(Stream(pa.table(columns)), y)
+    for make in (pa.record_batch, lambda own: Stream(pa.table(own))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert model.predict(make(columns)).tolist() == y
+        with pytest.raises(InputError, match=r"same order: \['a', 'b'\], not \['b', 'a'\]"):
+            model.predict(make(turned))
 
 
 @pytest.mark.parametrize(

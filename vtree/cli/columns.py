@@ -10,6 +10,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from vtree.errors import InputError
+from vtree.tables.columns import reads_as_number
 from vtree.tables.levels import is_missing
 
 
@@ -63,6 +64,27 @@ def missing_in(table: Any) -> int:
         empty = series.is_null()
         total += int((empty | series.is_nan() if series.dtype.is_float() else empty).sum())
     return total
+
+
+def strays_in(table: Any) -> dict[str, str]:
+    """Return the columns of numbers that few other values make columns of strings, with one each.
+
+    At least nine in ten of the different values of such a column read as numbers.
+    """
+    found = {}
+    for name in names_of(table):
+        values = set(values_in(table, name)) if _holds_strings(table, name) else set()
+        present = {value for value in values if not is_missing(value)}
+        strays = [value for value in present if not reads_as_number(value)]
+        if 0 < 10 * len(strays) <= len(present):
+            found[name] = str(min(strays))
+    return found
+
+
+def _holds_strings(table: Any, name: str) -> bool:
+    if isinstance(table, dict):
+        return any(isinstance(value, str) for value in table[name])
+    return bool(_frame(table)[name].dtype == nw.String)
 
 
 def _frame(table: Any) -> nw.DataFrame[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _get_feature_names, check_is_fitted
 
 from vtree import arrays, binning
 from vtree.arrays import Array
@@ -105,14 +105,13 @@ class TableEstimator(ChecksParameters, BaseEstimator):
         if isinstance(X, Bins):  # whose schema is compared where its values are read
             return
         known = getattr(self, "feature_names_in_", None)
-        if known is None or not isinstance(X, Mapping) or sparse.issparse(X):
-            with own_errors("X"):
+        # Of mappings and of what hands Arrow's streams scikit-learn sees no names. Those are
+        # compared where the table is read, for some streams can be read only once.
+        named = isinstance(X, Mapping) or hasattr(X, "__arrow_c_stream__")
+        named = named and not sparse.issparse(X)
+        with own_errors("X"):
+            if known is None or not named or _get_feature_names(X) is not None:
                 _check_feature_names(self, X, reset=False)
-        elif list(X) != known.tolist():  # scikit-learn knows nothing of mappings
-            raise InputError(
-                "X: The feature names should match those that were passed during fit, in the same "
-                f"order: {known.tolist()}, not {list(X)}"
-            )
 
     def __sklearn_is_fitted__(self) -> bool:  # noqa: D105
         return "grown_" in vars(self)

@@ -93,6 +93,11 @@ def digest(model: Any) -> str:
     if isinstance(model, Tree):
         return fingerprint(model)
     check_is_fitted(model)
+    if not hasattr(model, "grown_"):
+        raise InputTypeError(
+            f"model is a {type(model).__name__} without trees of vtree; digest takes fitted "
+            "estimators of vtree that have some"
+        )
     found = fingerprint(model.grown_)
     if getattr(model, "surrogates_", None) is not None:
         found = f"{found} {rules_fingerprint(model.surrogates_)}"

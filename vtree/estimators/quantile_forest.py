@@ -15,7 +15,7 @@ from vtree.ensembles.leaf_samples import (
     shares_of_rows,
     weighted_quantiles,
 )
-from vtree.errors import InputError
+from vtree.errors import InputError, own_errors
 from vtree.estimators.devices import answer
 from vtree.estimators.prepared import Prepared
 from vtree.estimators.random_forest import RandomForestRegressor
@@ -84,7 +84,8 @@ class QuantileForestRegressor(RandomForestRegressor):
         (N,) or (N, Q): the least training target that rows of a weight of the level do not exceed
         """
         check_is_fitted(self)
-        levels = np.asarray(quantiles, dtype=np.float64)
+        with own_errors("quantiles", "quantiles must be numbers from 0 to 1"):
+            levels = np.asarray(quantiles, dtype=np.float64)
         if levels.ndim > 1 or not ((levels >= 0.0) & (levels <= 1.0)).all():
             raise InputError(f"quantiles={quantiles!r} must be numbers from 0 to 1")
         node = self._nodes(X)

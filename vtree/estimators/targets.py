@@ -214,7 +214,8 @@ def row_weights(
         total = np.sum(weight)
     if not np.isfinite(total):
         raise InputError(
-            "sample_weight adds up to more than float64 holds; divide all by one number"
+            "sample_weight adds up to more than float64 holds, class_weight included; divide all "
+            "by one number"
         )
     return np.asarray(weight, dtype=np.float64)
 

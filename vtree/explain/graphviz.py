@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from vtree.errors import InputTypeError
-from vtree.explain.features import feature_name
+from vtree.explain.features import check_model, feature_name
 from vtree.explain.text import answer, chosen_tree, conditions
 from vtree.tree import depth
 
@@ -34,7 +32,7 @@ def export_graphviz(
     InputError
         There is no tree of that number.
     InputTypeError
-        The model is a list of rules, which has no tree.
+        The model is a list of rules, which has no tree, or another library's.
 
     Examples
     --------
@@ -51,7 +49,7 @@ def export_graphviz(
         2 [label="class 1 (50 of 100 rows)"]
     }
     """
-    check_is_fitted(model)
+    check_model(model, "export_graphviz", max_depth=max_depth, decimals=decimals)
     if hasattr(model, "rule_list_"):
         raise InputTypeError("model is a list of rules, no tree; see export_text")
     model, tree, root = chosen_tree(model, number)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
-from vtree.explain.features import feature_levels, feature_name
+from vtree.explain.features import check_model, feature_levels, feature_name, on_one_line
 from vtree.explain.intervals import interval_ends, with_own_bins
-from vtree.explain.words import surrogate_conditions
+from vtree.explain.words import number_text, surrogate_conditions
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels, one_tree
 
 # Wider pictures are cut at a lower depth: no screen shows them, and no image holds them.
 MOST_LEAVES = 64
+
+_FORMS = ("png", "svg", "pdf", "jpg", "jpeg")
 
 _WIDTH, _HEIGHT = 1.7, 1.15  # inches that a leaf takes, and a level
 _DPI = 120
@@ -36,7 +38,7 @@ class Layout(NamedTuple):
 def draw_tree(
     model: Any, path: str | os.PathLike[str], *, max_depth: int | None = None, number: int = 0
 ) -> int:
-    """Draw a fitted tree to a PNG file.
+    """Draw a fitted tree to a file: PNG, or what the path ends in.
 
     A left branch is "yes" to the condition in the box above it; "…" stands for splits that are not
     drawn. Behind "or" stand the first surrogates, which a row is asked where the value is missing.
@@ -45,7 +47,7 @@ def draw_tree(
     Parameters
     ----------
     model : a fitted tree estimator
-    path : path of the file
+    path : path of the file; .png, .svg, .pdf, .jpg or .jpeg, PNG without an ending
     max_depth : levels to draw; None for as many as have at most 64 leaves
     number : which tree of a model of many, from 0
 
@@ -57,7 +59,10 @@ def draw_tree(
     Raises
     ------
     InputError
-        `max_depth` levels have more than 64 leaves, or there is no tree of that number.
+        `max_depth` levels have more than 64 leaves, there is no tree of that number, or the path
+        has another ending.
+    InputTypeError
+        The model is another library's.
     NotAvailableError
         matplotlib is not installed.
 
@@ -72,7 +77,8 @@ def draw_tree(
     ...     draw_tree(model, Path(folder) / "iris.png")
     2
     """
-    check_is_fitted(model)
+    check_model(model, "draw_tree", max_depth=max_depth)
+    form = _form(path)
     n_trees = model.grown_.root.size
     if not 0 <= number < n_trees:
         raise InputError(f"number={number}: the model's {n_trees} trees are 0 … {n_trees - 1}")
@@ -87,8 +93,19 @@ def draw_tree(
     for node in np.flatnonzero(is_cut).tolist():
         boxes[node].append("…")
     figure = _figure(model, drawn, lay_out(drawn), boxes)
-    figure.savefig(path, dpi=_DPI, format="png")
+    figure.savefig(path, dpi=_DPI, format=form)
     return shown
+
+
+def _form(path: str | os.PathLike[str]) -> str:
+    """Return the format of a picture by the ending of its path."""
+    form = Path(path).suffix.lower().removeprefix(".") or _FORMS[0]
+    if form not in _FORMS:
+        raise InputError(
+            f"path: {str(path)!r} ends in .{form}, but a picture's must be one of "
+            f"{', '.join('.' + each for each in _FORMS)}"
+        )
+    return form
 
 
 def lay_out(tree: Tree) -> Layout:
@@ -224,7 +241,7 @@ def _condition(model: Any, tree: Tree, node: int) -> str:
         threshold = float(tree.threshold[node])
         if np.isposinf(threshold):
             return f"{_short(name, _LONGEST - 11)} is present"
-        return f"{_short(name, _LONGEST - 9)} ≤ {threshold:.4g}"
+        return f"{_short(name, _LONGEST - 9)} ≤ {_number(threshold)}"
     if tree.n_children[node] > 2:
         return _short(name, _LONGEST)
     chosen = _branch_levels(model, tree, node, 0)
@@ -260,12 +277,20 @@ def _interval(ends: tuple[float, float] | None) -> str:
         return "missing"
     above, up_to = ends
     if above == -np.inf:
-        return "any" if up_to == np.inf else f"≤ {up_to:.4g}"
-    return f"> {above:.4g}" if up_to == np.inf else f"{above:.4g} … {up_to:.4g}"
+        return "any" if up_to == np.inf else f"≤ {_number(up_to)}"
+    if up_to == np.inf:
+        return f"> {_number(above)}"
+    return f"{_number(above)} … {_number(up_to)}"
+
+
+def _number(value: float) -> str:
+    # Four digits would make 2020 of 2019.5, and one of all dates that are written as numbers.
+    return number_text(value, 1) if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _short(text: str, length: int) -> str:
     # A dollar sign would start mathematics.
+    text = on_one_line(text)
     text = text if len(text) <= length else text[: length - 1] + "…"
     return text.replace("$", r"\$")
 

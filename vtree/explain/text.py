@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError
-from vtree.explain.features import feature_levels, feature_name
+from vtree.explain.features import check_model, feature_levels, feature_name, on_one_line
 from vtree.explain.intervals import interval_ends, with_own_bins
 from vtree.explain.words import listed, number_text, surrogate_conditions
 from vtree.tree import MULTIWAY, Tree, depth
@@ -33,7 +32,9 @@ def export_text(
     Raises
     ------
     InputError
-        There is no tree of that number.
+        There is no tree of that number; a depth or a number of decimals below 0.
+    InputTypeError
+        The model is another library's.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def export_text(
     petal length (cm) <= 2.45: class 0 (50 of 50 rows)
     petal length (cm) >  2.45 or missing: class 1 (50 of 100 rows)
     """
-    check_is_fitted(model)
+    check_model(model, "export_text", max_depth=max_depth, decimals=decimals)
     if hasattr(model, "rule_list_"):
         return str(model.to_text(decimals=decimals))
     n_trees = model.grown_.root.size
@@ -60,14 +61,16 @@ def export_text(
         cut = max_depth is not None and level >= max_depth
         if tree.first_child[node] < 0 or cut:
             more = "" if tree.first_child[node] < 0 else ", further splits not shown"
-            lines.append(f"{indent}{condition}{answer(model, tree, node, decimals)}{more}")
+            said = on_one_line(f"{condition}{answer(model, tree, node, decimals)}")
+            lines.append(f"{indent}{said}{more}")
             continue
         if condition:
-            lines.append(f"{indent}{condition.removesuffix(' ')}")
+            lines.append(f"{indent}{on_one_line(condition.removesuffix(' '))}")
         if p_values is not None:
             inner = indent + "|   " * bool(condition)
             p = p_values[node, tree.feature[node]]
-            lines.append(f"{inner}{_name(model, tree, node)}: adjusted p = {p:.3g}")
+            name = on_one_line(_name(model, tree, node))
+            lines.append(f"{inner}{name}: adjusted p = {p:.3g}")
         first = int(tree.first_child[node])
         branches = conditions(model, tree, node, decimals)
         waiting.extend((first + child, text + ": ") for child, text in reversed(branches))

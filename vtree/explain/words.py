@@ -25,15 +25,22 @@ def number_text(value: float, decimals: int) -> str:
 
 
 def listed(levels: NDArray[Any]) -> str:
-    """Write some levels in braces, and how many more there are.
+    """Write some levels in braces, those in quotes that would read as several or as none.
 
     >>> listed(np.array(["red", "blue"]))
     '{red, blue}'
+    >>> listed(np.array(["Doe, Jane", "Roe", ""]))
+    '{"Doe, Jane", Roe, ""}'
     """
-    shown = [str(level) for level in levels[:MOST_LEVELS]]
+    shown = [_quoted_where_needed(str(level)) for level in levels[:MOST_LEVELS]]
     if levels.size > MOST_LEVELS:
         shown.append(f"… {levels.size - MOST_LEVELS} more")
     return "{" + ", ".join(shown) + "}"
+
+
+def _quoted_where_needed(level: str) -> str:
+    is_plain = level and level == level.strip() and not set(level) & set(',{}"')
+    return level if is_plain else f'"{level}"'
 
 
 def surrogate_conditions(model: Any, node: int, decimals: int) -> list[str]:

@@ -250,7 +250,9 @@ def _check_container(path: Path) -> None:
         raise InputError("it is a folder, or else no regular file")
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        if length > min(_HEADER_BYTES, path.stat().st_size - 8):
+        if length > _HEADER_BYTES:  # a table, say, where the paths were swapped
+            raise InputError("it does not begin as model files do")
+        if length > path.stat().st_size - 8:
             raise InputError(f"its first bytes say that a header of {length:,} bytes follows")
         check_size(file.read(length), _MOST_IN_CONTAINER, _MOST_IN_CONTAINER)
 

@@ -168,16 +168,16 @@ def _checked_names(names: list[str], file: Path) -> list[str]:
             f"{str(file)!r}: the first line names {repeated} more than once. Each column needs "
             "a name of its own."
         )
+    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
+    if other is not None:
+        raise InputError(
+            f"{str(file)!r}: the first line is one name, {names[0]!r}, with {other!r} between its "
+            "parts. Save the table with commas, or with tabs as a .tsv file."
+        )
     return names
 
 
 def _ragged(file: Path, line: int, found: int, names: list[str]) -> str:
-    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
-    if other is not None:
-        return (
-            f"{str(file)!r}: the first line is one name, {names[0]!r}, with {other!r} between its "
-            "parts. Save the table with commas, or with tabs as a .tsv file."
-        )
     return (
         f"{str(file)!r}, line {line}: found {found} fields, expected {len(names)}, as many as the "
         "first line names. Correct the line; a field that holds the delimiter must stand in "

@@ -104,11 +104,22 @@ def numbers_of(column: Column, otherwise: str) -> NDArray[Any]:
     if column.numbers is not None:
         return column.numbers
     labels = column.labels or []
+    present = [label for label in dict.fromkeys(labels) if not is_missing(label)]
     # A column without one value has the type of its container by accident.
-    example = next((label for label in dict.fromkeys(labels) if not is_missing(label)), None)
-    if example is None:
+    if not present:
         return np.full(len(labels), np.nan)
+    # One stray sign turns all numbers beside it into strings: that is what to look for.
+    example = next((label for label in present if not reads_as_number(label)), present[0])
     raise InputError(f"X: {column.where} holds {example!r}, which is not a number. {otherwise}")
+
+
+def reads_as_number(label: Any) -> bool:
+    """Tell whether a label is a number, or the text of one."""
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def labels_of(column: Column) -> list[Any]:

@@ -116,7 +116,7 @@ def encode_table(
     ----------
     X : table, (N, F)
         Of any kind that `read_table` takes, whatever the training table was. Columns
-        are taken by position.
+        are taken by position; names, where both tables have some, must be the same.
     schema : Schema
     unknown : "missing" or "error"
         What a label that training did not see is: NaN, or an InputError.
@@ -131,8 +131,8 @@ def encode_table(
     Raises
     ------
     InputError, InputTypeError, MemoryBudgetError
-        As `read_table`; also another number of columns, labels where training had
-        numbers, and unknown labels if `unknown` is "error".
+        As `read_table`; also another number of columns, other names, labels where
+        training had numbers, and unknown labels if `unknown` is "error".
     """
     if unknown not in ("missing", "error"):
         raise InputError(f"unknown must be 'missing' or 'error', not {unknown!r}.")
@@ -144,6 +144,7 @@ def encode_table(
             "input. Pass the columns of the training table, in its order."
         )
     if isinstance(table, Columns):
+        _check_names(table.names, schema.names)
         return _encode_columns(table, schema, unknown)
     if unknown == "error":
         nominal = {place: own for place, own in enumerate(schema.levels) if own is not None}
@@ -151,6 +152,14 @@ def encode_table(
         for (place, levels), found in zip(nominal.items(), distinct, strict=True):
             refuse_unknown(to_numpy(found).tolist(), levels, place_of(place, schema.names))
     return _with_codes(table, schema.levels)
+
+
+def _check_names(names: tuple[str, ...] | None, known: tuple[str, ...] | None) -> None:
+    if names is not None and known is not None and names != known:
+        raise InputError(
+            "X: The feature names should match those that were passed during fit, in the same "
+            f"order: {list(known)}, not {list(names)}"
+        )
 
 
 def _open(X: Any) -> Columns | Array:

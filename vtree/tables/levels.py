@@ -144,7 +144,7 @@ def refuse_unknown(labels: Iterable[Any], levels: NDArray[Any], where: str) -> N
         raise InputError(
             f"X: {where} holds {_some(unknown)}, not seen in training; the choices are "
             f"{_some(levels.tolist())}. Correct the labels, or let unknown ones count as "
-            "missing (unknown='missing')."
+            "missing (unknown_categories='missing')."
         )
 
 
