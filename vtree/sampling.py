@@ -22,6 +22,10 @@ class Draw(NamedTuple):
     random_threshold: bool = False
     raw: bool = False  # thresholds are drawn between raw values, `Bins.values`, not between bins
 
+    def leaves_out(self, n_features: int) -> bool:
+        """Whether a node may be split by some of the features alone."""
+        return self.max_features is not None and self.max_features < n_features
+
     @property
     def chance(self) -> bool:
         """Whether anything is left to chance."""
@@ -78,7 +82,7 @@ def drawn_places(draw: Draw, keys: Words, varies: NDArray[np.bool_]) -> NDArray[
     """
     n_features = varies.shape[1]
     most = draw.max_features
-    if most is None or most >= n_features:
+    if most is None or not draw.leaves_out(n_features):
         return np.broadcast_to(np.arange(n_features), varies.shape)
     place = feature_places(draw, keys, n_features, most)
     stuck = np.flatnonzero(varies.any(axis=1) & ~(varies & (place < most)).any(axis=1))

@@ -164,8 +164,8 @@ class _Candidates(NamedTuple):
     """The best split of each node in each feature, all groups side by side, on the host (L, F)."""
 
     gain: Floats
-    bin: Integers
-    following: Integers
+    bin: NDArray[np.int32]
+    following: NDArray[np.int32]
     missing_left: NDArray[np.bool_]
     missing: Integers
     varies: NDArray[np.bool_]
@@ -332,17 +332,8 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     found: one entry a group of `bins`, as `search_group` returns them.
     """
     candidates = _side_by_side(found, bins)
-    place = drawn_places(search.draw, nodes.key, candidates.varies)
-    n_features = place.shape[1]
-    allowed = place < n_features
-    for rule in search.legal:
-        allowed &= rule(nodes, n_features)
-    gain = np.where(allowed, candidates.gain, -np.inf)
-    worth = gain if search.feature_costs is None else gain / search.feature_costs
-    best = worth == worth.max(axis=1, keepdims=True)
-    feature = np.argmin(np.where(best, place, n_features), axis=1)
+    feature, chosen = _best_features(candidates, nodes, search)
     every = np.arange(feature.size)
-    chosen = gain[every, feature]
     left = candidates.left[every, feature]
     split = chosen > -np.inf
     sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
@@ -371,6 +362,25 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     )
 
 
+def _best_features(
+    candidates: _Candidates, nodes: Nodes, search: Search
+) -> tuple[Integers, Floats]:
+    """Return (each node's feature, what its split gains: −inf if none may split it)."""
+    gain, n_features = candidates.gain, candidates.gain.shape[1]
+    place = None
+    if search.draw.leaves_out(n_features):
+        place = drawn_places(search.draw, nodes.key, candidates.varies)
+        gain = np.where(place < n_features, gain, -np.inf)
+    for rule in search.legal:
+        gain = np.where(rule(nodes, n_features), gain, -np.inf)
+    worth = gain if search.feature_costs is None else gain / search.feature_costs
+    feature = worth.argmax(axis=1)  # the first of equal ones
+    if place is not None:
+        best = worth == worth.max(axis=1, keepdims=True)
+        feature = np.argmin(np.where(best, place, n_features), axis=1)
+    return feature, gain[np.arange(feature.size), feature]
+
+
 def joined_splits(parts: list[Splits]) -> Splits:
     """Return the splits of several lists of nodes as those of one."""
     sizes = np.cumsum([0] + [part.feature.size for part in parts])
@@ -388,8 +398,8 @@ def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
     place = np.argsort(np.concatenate([group.features for group in bins.groups]))
 
     def columns(name: str) -> NDArray[Any]:
-        joined = np.concatenate([getattr(each.best, name) for each in found], axis=1)
-        return joined if len(found) == 1 else joined[:, place]
+        parts: list[NDArray[Any]] = [getattr(each.best, name) for each in found]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)[:, place]
 
     goes_left: dict[int, NDArray[np.int8]] = {}
     threshold = None
@@ -403,8 +413,8 @@ def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
             threshold[:, group.features] = each.threshold
     return _Candidates(
         gain=columns("gain"),
-        bin=columns("bin").astype(np.int64),
-        following=columns("next").astype(np.int64),
+        bin=columns("bin"),
+        following=columns("next"),
         missing_left=columns("missing_left"),
         missing=columns("missing"),
         varies=columns("varies"),

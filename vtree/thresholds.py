@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +28,11 @@ def missing_branch(
 
 
 def thresholds(
-    feature: Integers, bin: Integers, following: Integers, bins: Bins, drawn: Floats | None = None
+    feature: Integers,
+    bin: NDArray[Any],
+    following: NDArray[Any],
+    bins: Bins,
+    drawn: Floats | None = None,
 ) -> tuple[Integers, Floats]:
     """Return (bin, threshold) of Q splits, each halfway through the gap between a node's rows.
 
