@@ -250,6 +250,8 @@ def _frontier(
         found = leaf_steps(leaves, table, rows[begin[0] : end[-1]], end - begin)
         within = np.clip(found, grown.lower[leaf], grown.upper[leaf])
         step[leaf, 0] = found if system.leaning else within
+    if system.least_alone > 0.0:
+        step[_idle_roots(grown, system, derived)] = 0.0
     value = step * system.learning_rate
     check_finite(value)
     own = sums.T[numbers[0] : numbers[-1] + 1].reshape(-1)  # of memory in one piece: a view
@@ -269,6 +271,14 @@ def _steps(
         if careful.any():
             step = np.where(careful, newton.steps(total, None, None, None, own), step)
     return step
+
+
+def _idle_roots(grown: Grown, system: System, derived: Derivatives) -> Integers:
+    """Return the roots without a split that are too light to answer anything."""
+    alone = np.flatnonzero((grown.parent < 0) & (grown.first_child < 0))
+    weight = grown.total[alone, derived.targets.layout.weight]
+    idle: Integers = alone[weight < _in_units(system.least_alone, derived.hessian_unit)]
+    return idle
 
 
 def _answers(

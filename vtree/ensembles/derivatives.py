@@ -34,6 +34,10 @@ _BITS = (30, 26)  # gradients, second derivatives
 _SHORT_BITS = (11, 10)
 _LEAST_MEAN = 4.0  # of |numbers|
 
+# No second derivative becomes zero. The unit of those that are next to nothing, or nothing, is that
+# of ones as large as this, so that their sums stay next to nothing, and quotients by it finite.
+LEAST_CURVATURE = 2.0**-500
+
 
 class Weights(NamedTuple):
     """What the rows of a tree weigh."""
@@ -147,7 +151,9 @@ def _all_digits(slopes: Slopes, weights: Weights, reach: tuple[float, float]) ->
     if hessian is None:
         # Rows of one slope gain nothing when they part, but for what rounding makes of them.
         return _Numbers(weights.whole, sums[:, None], unit, 1.0, gradient[:, None] + 0.0)
-    mass, own = whole_numbers(hessian, *table, bits[1], least=1, reach=reach[1])
+    mass, own = whole_numbers(
+        hessian, *table, bits[1], least=1, reach=max(reach[1], LEAST_CURVATURE)
+    )
     return _Numbers(mass, sums[:, None], unit, own, np.empty((gradient.size, 0)))
 
 
@@ -155,7 +161,12 @@ def _few_digits(
     slopes: Slopes, weights: Weights, reach: tuple[float, float], turn: float
 ) -> _Numbers | None:
     """Return numbers of few digits, None where these do not do."""
-    if weights.n_rows < MANY_ROWS or 0.0 in reach or slopes.of(slice(0, 1))[1] is None:
+    if (
+        reach[0] == 0.0
+        or reach[1] < LEAST_CURVATURE
+        or weights.n_rows < MANY_ROWS
+        or slopes.of(slice(0, 1))[1] is None
+    ):
         return None
     check_finite(np.asarray(reach))
     if weights.total.bit_length() > SUM_BITS // 2:

@@ -15,7 +15,7 @@ from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.chains import not_falling
 from vtree.ensembles.boosting import Training, added
-from vtree.ensembles.derivatives import Weights
+from vtree.ensembles.derivatives import LEAST_CURVATURE, Weights
 from vtree.ensembles.folds import Fold
 from vtree.losses import Terms, reach_of, rounding, segment_quantiles
 from vtree.predict import leaves
@@ -158,11 +158,12 @@ def _leaf_sums(
     hessians: list[Floats] = []
     for k in range(terms.gradient.shape[1]):
         columns, units = [], []
-        for values, sign, least in ((terms.gradient, -1.0, _ANY), (terms.hessian, 1.0, 1)):
+        signed = (terms.gradient, -1.0, _ANY, 0.0), (terms.hessian, 1.0, 1, LEAST_CURVATURE)
+        for values, sign, least, floor in signed:
             if values is terms.hessian and not curved:
                 break
             own = values[learners, k]
-            step, products = rounding(reach_of(own), *table)
+            step, products = rounding(max(reach_of(own), floor), *table)
             columns.append(Column(own, sign * np.ldexp(1.0, -step), least))
             units.append(float(np.ldexp(1.0, step)) * weights.unit)
         found = numbered_sums(segment, size, columns, weights.whole, products)

@@ -39,6 +39,7 @@ class System(NamedTuple):
     gamma: float = 0.0  # splits must gain more, once growth is done
     ccp_alpha: float = 0.0  # a leaf costs that share of a tree's weight, once growth is done
     min_weight: float = 0.0  # least sum of second derivatives in a leaf
+    least_alone: float = 0.0  # and in a root without a split, for it to answer anything
     min_gain: float = 0.0  # of a split, while growing
     min_rows: int = 1
     min_rows_split: int = 2

@@ -47,7 +47,13 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
         weight = row_weights(sample_weight, None, columns, n_rows)
         several = columns.shape[1] > 1
         self.n_outputs_ = columns.shape[1] if several else 1
-        return self._checked(columns if several else _single(columns, y), "y"), weight
+        target = self._checked(columns if several else _single(columns, y), "y")
+        counted = target if weight is None else target[weight > 0.0]
+        if self._loss().domain in _DOMAINS and not np.all(counted.sum(axis=0) > 0.0):
+            raise InputError(
+                "y is zero in every row that has a weight, and zero has no logarithm to start from"
+            )
+        return target, weight
 
     def _known_target(self, y: Any) -> Floats:
         columns = as_columns(y, numeric=True)
@@ -60,8 +66,8 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
 
     def _n_raw(self) -> int:
         loss, name = self._levels
-        given = getattr(self, name)
-        several = isinstance(getattr(self, loss), str) and getattr(self, loss) == "quantile"
+        given = self._loss_parameter(name)
+        several = self._loss_parameter(loss) == "quantile"
         n_levels = len(quantile_levels(given, name)) if several else 1
         if n_levels > 1 and self.n_outputs_ > 1:
             raise InputError(
@@ -79,8 +85,6 @@ class BoostingRegressor(RegressorMixin, BoostingEstimator):
                 f"{argument} holds {y[row]} in row {row}, but this loss takes numbers "
                 f"{_DOMAINS[domain]}"
             )
-        if domain in _DOMAINS and not np.all(y.sum(axis=0) > 0.0):
-            raise InputError(f"{argument} is zero in every row, which has no logarithm of a mean")
         with own_errors(argument):
             check_span(y)
         return y + 0.0
@@ -135,8 +139,13 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
     def _scaled(self, weight: Floats | None, codes: NDArray[np.int64]) -> Floats | None:
         """Return the weights with `scale_pos_weight`."""
         factor = float(getattr(self, "scale_pos_weight", 1.0))
-        if factor == 1.0 or self.n_classes_ > 2:
+        if factor == 1.0:
             return weight
+        if self.n_classes_ > 2:
+            raise InputError(
+                f"scale_pos_weight={factor} weighs the second of two classes, and y has "
+                f"{self.n_classes_}; use class_weight"
+            )
         own = np.ones(codes.size) if weight is None else weight
         return np.where(codes == 1, own * factor, own)
 

@@ -24,7 +24,8 @@ from vtree.estimators.base import TableEstimator, n_levels_of, thread_count, unc
 from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
 from vtree.estimators.devices import answer, working
-from vtree.estimators.early_stopping import Watch, eval_sets, held_out
+from vtree.estimators.early_stopping import Watch, as_told, eval_sets, forget, held_out, told_by
+from vtree.estimators.fitted_loss import FittedLoss
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.prepared import kept_rows, known_levels
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
@@ -82,7 +83,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 _LEAST_WEIGHT = 2.0**-900
 
 
-class BoostingEstimator(CallbackSupportMixin, TableEstimator):
+class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
     """Base of boosting; use a derived class."""
 
     max_features = None  # `_remember` asks; boosting draws columns by other parameters
@@ -156,8 +157,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
             many copies of the row.
         eval_set : list of (X, y), or one such pair, optional
-            Tables to judge each round on; where the estimator stops early the last one decides, and
-            nothing of X is held out.
+            Tables to judge each round on, those that `warm_start` goes on from, too; where the
+            estimator stops early the last one decides, and nothing of X is held out.
         sample_weight_eval_set : list of (N,), optional
             Weights of their rows.
         checkpoint : path, optional
@@ -176,17 +177,21 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             Whatever cannot be used, see `vtree.errors`. The estimator then stays what it was.
         """
         share = getattr(self, "validation_fraction", None)
-        if self._patience() is not None and eval_set is None and share is not None:
-            X, y, sample_weight, eval_set, sample_weight_eval_set = held_out(
-                self, share, X, y, sample_weight
-            )
         with (
             unchanged_on_error(self),
             threads(thread_count(self.n_jobs)),
             working(self.device, X, release=True),
         ):
             before: Tree | None = vars(self).get("grown_") if self.warm_start else None
+            self._fitted_loss = None
+            if before is None:
+                self._seed = int(check_random_state(self.random_state).randint(_MOST_SEED))
+            if self._patience() is not None and eval_set is None and share is not None:
+                X, y, sample_weight, eval_set, sample_weight_eval_set = held_out(
+                    self, share, X, y, sample_weight
+                )
             training = self._trained_on(X, y, sample_weight, before)
+            forget(self)
             watch = Watch(self, eval_sets(self, eval_set, sample_weight_eval_set))
             scores = self._scores_so_far(before)
             keeper = None
@@ -196,10 +201,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
             self._start(training, before)
             start = self._start_of_rows(X, training, before)
             sums = self._sums_so_far(training.values, before)
-            for number, each in enumerate(watch.sets):
-                own = self._sums_so_far(each.values, before)
-                own_start = self._start_of(each.given, each.y.shape[0])
-                watch.sets[number] = each._replace(sums=own, start=own_start)
+            watch.follow(before)
             run = Rounds(training, start, sums, watch, before, scores, keeper)
             self._train(run, X, y, sample_weight)
         return self
@@ -248,7 +250,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         )
 
     def _start(self, training: Training, before: Tree | None) -> None:
-        """Set the raw predictions before all trees, `start_` (K,), and the seed of all draws."""
+        """Set the raw predictions before all trees, `start_` (K,)."""
         if before is not None:
             if self.start_.size != self._n_raw():
                 raise InputError(
@@ -262,7 +264,6 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
                     "rounds there are when warm_start==True"
                 )
             return
-        self._seed = int(check_random_state(self.random_state).randint(_MOST_SEED))
         loss, given = self._loss(), getattr(self, "base_score", None)
         if given is not None:
             self.start_ = np.full(self._n_raw(), _raw_of(loss, float(given)))
@@ -300,15 +301,17 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         """Grow all rounds, and tell of them."""
         trees = [] if run.before is None else [run.before]
         done = sum(tree.root.size for tree in trees) // self._trees_a_round()
-        wanted = self._rounds_wanted()
+        wanted = done if run.watch.over else self._rounds_wanted()
         given = {"X": X, "y": y, "sample_weight": sample_weight}
         # Rounds need the same memory, one after another.
         with freed_memory_kept(), reported(self, "round", wanted, done=done, **given) as report:
             self._grow(run, trees, range(done, wanted), report)
             self.grown_ = joined(trees)
+            run.watch.tell()
+            self._fitted_loss = self._loss_parameters()
             if self._keeps_scores:
-                self.train_score_ = np.asarray(run.scores) * self._score_factor()
-            run.watch.tell(self)
+                scores = np.asarray(run.scores[: self.n_estimators_])
+                self.train_score_ = scores * self._score_factor()
 
     def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> None:
         """Append the trees of the rounds `numbers`, and the mean loss after each if it is kept."""
@@ -407,7 +410,8 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of this estimator besides: header entries, and arrays."""
-        own = {"start": self.start_, "seed": self._seed}
+        own = {"start": self.start_, "seed": self._seed, "loss": self._loss_parameters()}
+        own["told"] = told_by(self)
         scores = vars(self).get("train_score_")
         return {"own": own if scores is None else {**own, "train_score": scores}}, {}
 
@@ -427,6 +431,7 @@ class BoostingEstimator(CallbackSupportMixin, TableEstimator):
         if not np.isfinite(start).all() or not isinstance(saved["seed"], int):
             raise ValueError("its start values are no numbers")
         self.start_, self._seed = start, saved["seed"]
+        self.__dict__.update(as_told(saved.get("told", {})))
         if "train_score" in saved:
             self.train_score_ = scores
 

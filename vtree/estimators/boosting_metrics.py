@@ -80,11 +80,16 @@ def _mse(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
     return _rmse(raw, y, weight, loss) ** 2
 
 
-# As XGBoost and LightGBM call them: (function, larger is better).
-_LOSSES = ("logloss", "mlogloss", "binary_logloss", "multi_logloss")
+def _accuracy(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
+    return 1.0 - _error(raw, y, weight, loss)
+
+
+# As XGBoost, LightGBM and CatBoost call them, in small letters: (function, larger is better).
+_LOSSES = ("logloss", "mlogloss", "binary_logloss", "multi_logloss", "multiclass")
 _CLASSES: dict[str, tuple[Callable[..., float], bool]] = {
     **dict.fromkeys(_LOSSES, (_mean_loss, False)),
     **dict.fromkeys(("error", "merror", "binary_error", "multi_error"), (_error, False)),
+    "accuracy": (_accuracy, True),
     "auc": (_auc, True),
     **dict.fromkeys(("aucpr", "average_precision"), (_precision, True)),
 }
@@ -125,18 +130,18 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     if callable(wanted):
         return Metric(getattr(wanted, "__name__", "metric"), _by_user(wanted))
     known = _CLASSES if loss.domain == "class" else _REALS
-    if not isinstance(wanted, str) or wanted not in known:
+    if not isinstance(wanted, str) or wanted.lower() not in known:
         raise InputError(
             f"eval_metric={wanted!r} is not known here; use one of {sorted(known)}, a function "
             "(y, prediction) -> number, a list of these, or None for the loss itself"
         )
-    return Metric(wanted, *known[wanted])
+    return Metric(wanted, *known[wanted.lower()])
 
 
 def _by_user(function: Callable[..., Any]) -> Callable[..., tuple[float, bool]]:
     def score(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> tuple[float, bool]:
-        linked = loss.link(raw)
-        found = function(y, linked[:, 0] if linked.shape[1] == 1 else linked)
+        linked = loss.link(raw).copy()  # as y, for the function may work in place
+        found = function(y.copy(), linked[:, 0] if linked.shape[1] == 1 else linked)
         _, number, larger = found if isinstance(found, tuple) and len(found) == 3 else _plain(found)
         with own_errors("eval_metric", "It returns a number, or (name, number, larger is better)."):
             value = float(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from vtree.ensembles.boosting import round_totals
 from vtree.errors import InputError, InputTypeError, VTreeError, own_errors
 from vtree.estimators.boosting_metrics import metrics_of
 from vtree.estimators.targets import as_columns, plain_weights
-from vtree.tree import Tree, first_trees
+from vtree.tree import Tree, first_trees, some_trees
 
 Floats = NDArray[np.float64]
 
@@ -48,14 +49,19 @@ def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tu
         check_consistent_length(target, np.empty(row_count(X)))
     weight = None if sample_weight is None else plain_weights(sample_weight, n_rows)
     drawn = not getattr(model, "has_time", False)
+    # What trees were judged by once they must not train on when they go on.
+    seed = model.random_state if isinstance(model.random_state, Integral) else model._seed
+    # Rows without weight are absent, and what they are labelled stays known.
+    counted = np.arange(n_rows) if weight is None else np.flatnonzero(weight > 0.0)
     with own_errors("validation_fraction"):
         rows, held = train_test_split(
-            np.arange(n_rows),
+            counted,
             test_size=share,
             shuffle=drawn,
-            random_state=model.random_state,
-            stratify=target if drawn and is_classifier(model) else None,
+            random_state=seed,
+            stratify=target[counted] if drawn and is_classifier(model) else None,
         )
+    rows = np.concatenate([rows, np.setdiff1d(np.arange(n_rows), counted)])
     own, kept = (None, None) if weight is None else (weight[rows], [weight[held]])
     return some_rows(X, rows), target[rows], own, [(some_rows(X, held), target[held])], kept
 
@@ -101,7 +107,8 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
     own = [None] * len(sets) if weights is None else list(weights)
     if len(own) != len(sets):
         raise InputError(
-            f"sample_weight_eval_set has {len(own)} entries, but eval_set has {len(sets)}"
+            f"sample_weight_eval_set has {len(own)} entries, but eval_set has {len(sets)}; pass a "
+            "list with the weights of each table's rows"
         )
     return [
         _eval_set(model, table, y, weight) for (table, y), weight in zip(sets, own, strict=True)
@@ -151,6 +158,25 @@ class Watch:
         self.history: list[list[list[float]]] = [[[] for _ in self.metrics] for _ in sets]
         self.best: float | None = None
         self.best_round = 0
+        self.over = False  # whether earlier rounds are enough
+
+    def follow(self, before: Tree | None) -> None:
+        """Stand where the trees `before` end, and judge their rounds if nobody did."""
+        model = self.model
+        n_trees = model._trees_a_round()
+        done = 0 if before is None else before.root.size // n_trees
+        judged = len(self.history[0][0]) if self.sets else done
+        for number, each in enumerate(self.sets):
+            sums = model._sums_so_far(each.values, before if judged else None)
+            start = model._start_of(each.given, each.y.shape[0])
+            self.sets[number] = each._replace(sums=sums, start=start)
+        if before is None:
+            return
+        for number in range(judged, done):
+            trees = some_trees(before, number * n_trees, (number + 1) * n_trees)
+            self.over = self.should_stop(trees, number)
+            if self.over:
+                return
 
     def should_stop(self, tree: Tree, number: int) -> bool:
         """Judge a round; tell whether it is the last one."""
@@ -189,8 +215,9 @@ class Watch:
             for metric, own in zip(self.metrics, of_set, strict=True)
         }
 
-    def tell(self, model: Any) -> None:
+    def tell(self) -> None:
         """Leave the history with the model, and the rounds up to the best one alone."""
+        model = self.model
         if not self.sets:
             return
         model.evals_result_ = {
@@ -203,3 +230,31 @@ class Watch:
             model.best_iteration_, model.best_score_ = self.best_round, self.best
             kept = (self.best_round + 1) * model._trees_a_round()
             model.grown_ = first_trees(model.grown_, kept)
+
+
+_TOLD = ("evals_result_", "best_iteration_", "best_score_")
+
+
+def forget(model: Any) -> None:
+    """Take from a model what `Watch.tell` left with it in an earlier fit."""
+    for name in _TOLD:
+        vars(model).pop(name, None)
+
+
+def told_by(model: Any) -> dict[str, Any]:
+    """Return what `Watch.tell` left with a model, for its file."""
+    return {name: vars(model)[name] for name in _TOLD if name in vars(model)}
+
+
+def as_told(saved: dict[str, Any]) -> dict[str, Any]:
+    """Return what `told_by` returned, from a file; raise ValueError for anything else."""
+    try:
+        numbers = [saved.get("best_score_", 0.0)]
+        for metrics in saved.get("evals_result_", {}).values():
+            numbers += [score for scores in metrics.values() for score in scores]
+        best = saved.get("best_iteration_", 0)
+    except AttributeError as error:
+        raise ValueError("what it tells of its evaluation sets is no mapping") from error
+    if not isinstance(best, int) or not all(isinstance(score, Real) for score in numbers):
+        raise ValueError("what it tells of its evaluation sets are no numbers")
+    return {name: saved[name] for name in _TOLD if name in saved}

@@ -100,6 +100,16 @@ class GradientBoosting(BoostingEstimator):
             )
         return super()._more_to_save()
 
+    def _directions(self) -> NDArray[np.int8] | None:
+        directions = monotone_directions(self.monotonic_cst, self, "monotonic_cst")
+        if directions is not None and is_classifier(self) and self._n_raw() > 1:
+            raise InputError(
+                f"monotonic_cst is for two classes, and y has {self._n_raw()}: of more, raw "
+                "predictions that rise make no share rise. Pass None, or fit one class against "
+                "the others"
+            )
+        return directions
+
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         leaf, split = self.min_samples_leaf, self.min_samples_split
         min_leaf = most(leaf if isinstance(leaf, Integral) else np.ceil(leaf * n_rows))
@@ -119,7 +129,7 @@ class GradientBoosting(BoostingEstimator):
             curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and is_classifier(self) else 1.0,
             subsample=float(self.subsample),
             max_features=None if count >= n_features else count,
-            monotone=monotone_directions(self.monotonic_cst, self, "monotonic_cst"),
+            monotone=self._directions(),
             min_level_rows=self.min_samples_category,
             budget=self.histogram_budget,
         )
@@ -235,15 +245,18 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
+    _of_loss = ("loss", "alpha")
+
     def _loss(self) -> Loss:
-        loss = REGRESSION[self.loss]
+        name, alpha = self._loss_parameters().values()
+        loss = REGRESSION[name]
         # As in scikit-learn, a target that is met lies above the prediction.
-        if self.loss == "quantile":
-            levels = quantile_levels(self.alpha, "alpha")
+        if name == "quantile":
+            levels = quantile_levels(alpha, "alpha")
             if len(levels) > 1:
                 return quantiles(levels, met=0.0)
             return loss._replace(numbers=(levels[0], 0.0))
-        return loss._replace(numbers=(0.5, 0.0)) if self.loss == "absolute_error" else loss
+        return loss._replace(numbers=(0.5, 0.0)) if name == "absolute_error" else loss
 
     def _terms(
         self, loss: Loss, weight: NDArray[np.int64] | None
@@ -363,8 +376,10 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
     def _leaf_rule(self, loss: Loss) -> Leaves:
         return Leaves(by_curvature=True)
 
+    _of_loss = ("loss",)
+
     def _loss(self) -> Loss:
-        if self.loss == "log_loss":
+        if self._loss_parameter("loss") == "log_loss":
             return super()._loss()
         if self._n_raw() > 1:
             raise InputError(

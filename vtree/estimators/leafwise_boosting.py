@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -63,6 +64,7 @@ class LeafwiseBoosting(BoostingEstimator):
             reg_alpha=float(self.reg_alpha),
             min_gain=float(self.min_split_gain),
             min_weight=float(self.min_child_weight),
+            least_alone=math.inf,
             min_rows=max(1, most(self.min_child_samples)),
             max_depth=most(depth) if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
@@ -262,11 +264,12 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
+    _of_loss = ("objective", "alpha", "tweedie_variance_power")
+
     def _loss(self) -> Loss:
-        huber = isinstance(self.objective, str) and self.objective == "huber"
-        slope = one_number(self.alpha, "objective='huber'") if huber else 1.0
-        numbers = (self.alpha, slope, self.tweedie_variance_power)
-        return regression_loss(self.objective, *numbers, name="alpha")
+        objective, alpha, power = self._loss_parameters().values()
+        slope = one_number(alpha, "objective='huber'") if objective == "huber" else 1.0
+        return regression_loss(objective, alpha, slope, power, name="alpha")
 
 
 class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
@@ -283,7 +286,10 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
     scale_pos_weight : float
         What rows of the second of two classes weigh.
     eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
-        Or a list of these, the last of which decides. LightGBM's names will do.
+        Or a list of these, the last of which decides. LightGBM's and CatBoost's names will do.
+    monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+        Of several classes, as LightGBM has it, each one's raw predictions keep to them, and shares
+        need not.
 
     References
     ----------

@@ -67,6 +67,7 @@ class NewtonBoosting(BoostingEstimator):
             reg_alpha=float(self.reg_alpha),
             gamma=float(self.gamma),
             min_weight=float(self.min_child_weight),
+            least_alone=float(self.min_child_weight),
             max_depth=most(self.max_depth) if self.max_depth else None,
             max_leaves=self.max_leaves or None,
             max_step=self._max_step(),
@@ -262,9 +263,10 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
+    _of_loss = ("objective", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+
     def _loss(self) -> Loss:
-        numbers = (self.quantile_alpha, self.huber_slope, self.tweedie_variance_power)
-        return regression_loss(self.objective, *numbers)
+        return regression_loss(*self._loss_parameters().values())
 
 
 class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
@@ -285,7 +287,10 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
     base_score : float, optional
         Of two classes, the share of the second one to start from. None: the classes' shares.
     eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
-        Or a list of these, the last of which decides. LightGBM's names will do.
+        Or a list of these, the last of which decides. LightGBM's and CatBoost's names will do.
+    monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+        Of several classes, as XGBoost has it, each one's raw predictions keep to them, and shares
+        need not.
 
     References
     ----------

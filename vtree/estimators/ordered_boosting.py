@@ -104,7 +104,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     validation_fraction : float, optional
         The share of X to hold out for early stopping where there is no `eval_set`; with `has_time`
         its last rows.
-    eval_metric : "rmse", "mae", function (y, prediction) -> number, or None for the loss
+    eval_metric : "RMSE", "MAE", function (y, prediction) -> number, or None for the loss
+        Or a list of these, the last of which decides.
     importance_type : "gain", "cover", "weight", "total_gain" or "total_cover"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
@@ -194,9 +195,10 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
 
+    _of_loss = ("objective", "quantile_alpha", "huber_slope", "tweedie_variance_power")
+
     def _loss(self) -> Loss:
-        numbers = (self.quantile_alpha, self.huber_slope, self.tweedie_variance_power)
-        return regression_loss(self.objective, *numbers)
+        return regression_loss(*self._loss_parameters().values())
 
 
 class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
@@ -220,7 +222,8 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         What rows of the second of two classes weigh.
     boost_from_average : bool, optional
         Whether the classes' shares are where to start, or equal ones. None: equal ones.
-    eval_metric : "logloss", "error", "auc" (of two), function (y, shares) -> number, or None
+    eval_metric : "Logloss", "Accuracy", "AUC", "error", function (y, shares) -> number, or None
+        Or a list of these, the last of which decides.
 
     References
     ----------
@@ -240,7 +243,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
         "objective": [callable, None],
-        "class_weight": [dict, list, StrOptions({"balanced"}), None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }
 

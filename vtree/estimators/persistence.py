@@ -299,6 +299,8 @@ def _estimator(header: dict[str, Any], tree: Tree, extra: dict[str, NDArray[Any]
         counts = [own.size for own in per_output]
         model.n_classes_ = np.asarray(counts) if isinstance(classes, list) else counts[0]
     model.n_outputs_ = header["n_outputs"]
+    if hasattr(model, "_take_loss"):
+        model._take_loss(header["own"]["loss"])
     classes_of_leaf = max((own.size for own in per_output), default=1)
     width = getattr(model, "_values_per_node", classes_of_leaf * header["n_outputs"])
     if tree.value.shape[1] != width or (per_output and len(per_output) != header["n_outputs"]):

@@ -23,7 +23,8 @@ def own_terms(function: Callable[..., Any], X: Any, raw: Floats, y: Floats) -> T
     """
     example = X if arrays.is_array(X) else raw
     single = raw.shape[1] == 1
-    given = (arrays.like(each, example) for each in (y, raw[:, 0] if single else raw))
+    # Copies, for it may work in place.
+    given = (arrays.like(each.copy(), example) for each in (y, raw[:, 0] if single else raw))
     with arrays.at_home(example):
         found = function(*given)
     if not isinstance(found, tuple | list) or len(found) != 2:
