@@ -74,3 +74,19 @@ def test_the_reference_grows_level_by_level(monkeypatch: Any) -> None:
         plain, asked = _digests(monkeypatch, GAPS, Y, n_estimators=2)
     assert set(plain) == set(native)
     assert not any(asked)
+
+
+@pytest.mark.parametrize("mode", ["Plain", "Ordered"])
+@pytest.mark.parametrize("one_hot", [0, 2, 40])
+def test_digests_of_categories(monkeypatch: Any, mode: str, one_hot: int) -> None:
+    """Columns of few levels split one from all others, others by their statistics."""
+    table = np.column_stack([GAPS, DRAW.integers(0, 2, 400), DRAW.integers(0, 30, 400)])
+    table[::7, 5] = np.nan
+    how = {"categorical_features": [5, 6], "one_hot_max_size": one_hot, "boosting_type": mode}
+    y = Y + 2.0 * (table[:, 5] == 1) + np.sin(table[:, 6])
+    (once, by_level), asked = _digests(monkeypatch, table, y, **how, n_estimators=12)
+    assert once == by_level
+    assert all(asked)
+    with vtree.kernels("reference"):
+        plain, _ = _digests(monkeypatch, table, y, **how, n_estimators=12)
+    assert set(plain) == {once}

@@ -20,9 +20,10 @@ def _given(
     weight = draw.integers(0, 50, n_rows) if weighted else None
     n_bins = np.full(n_columns, n_codes - 1)
     n_bins[-1] = codes[:, -1].max(initial=0)
+    one_hot = np.arange(n_columns) % 3 == 1
     features = np.arange(n_columns) * 3
     sums, tree = draw.integers(-1000, 1000, (n_rows, outputs)), draw.integers(0, 4, n_rows)
-    return codes, weight, sums, tree, Columns(features, n_bins), n_codes + 1
+    return codes, weight, sums, tree, Columns(features, n_bins, one_hot), n_codes + 1
 
 
 def _one_tree(given: Any) -> Any:
@@ -63,7 +64,10 @@ def test_other_codes_depths_and_penalties(depth: int) -> None:
 
 def test_no_level_where_nothing_divides() -> None:
     codes = np.ones((9, 2), dtype=np.uint8)
-    tree, columns = np.zeros(9, dtype=np.int64), Columns(np.arange(2), np.array([1, 1]))
+    tree, columns = (
+        np.zeros(9, dtype=np.int64),
+        Columns(np.arange(2), np.array([1, 1]), np.zeros(2, np.bool_)),
+    )
     given = codes, None, np.arange(9)[:, None], tree, columns, 3
     levels, leaf = _same(given, RULE)
     assert levels.column.size == 0
@@ -74,7 +78,7 @@ def test_missing_values_go_where_they_are_worth_most_or_with_the_more_rows() -> 
     """Three rows of code 1, two of code 2; the missing ones are like the latter."""
     codes = np.array([[0], [0], [1], [1], [1], [2], [2]], dtype=np.uint8)
     sums, tree = np.array([[5], [5], [-5], [-5], [-5], [5], [5]]), np.zeros(7, dtype=np.int64)
-    columns = Columns(np.arange(1), np.array([2]))
+    columns = Columns(np.arange(1), np.array([2]), np.zeros(1, np.bool_))
     rule = RULE._replace(depth=1)
     levels, leaf = _same((codes, None, sums, tree, columns, 3), rule)
     assert (levels.bin.tolist(), levels.missing_child.tolist()) == ([1], [1])
@@ -96,9 +100,19 @@ def test_several_trees_and_outputs(n_rows: int, weighted: bool, outputs: int, ju
 def test_chance_prefers_no_column_for_its_many_candidates() -> None:
     codes = np.random.default_rng(0).integers(1, 3, (300, 8)).astype(np.uint8)
     codes[:, 5] = np.arange(300) % 200 + 1
-    columns = Columns(np.arange(8), codes.max(axis=0).astype(np.int64))
+    columns = Columns(np.arange(8), codes.max(axis=0).astype(np.int64), np.zeros(8, np.bool_))
     given = codes, None, np.zeros((300, 1), dtype=np.int64), np.zeros(300, dtype=np.int64)
     rules = [RULE._replace(depth=1, spread=1.0, state=np.uint64(state)) for state in range(400)]
     chosen = [int(_same((*given, columns, 201), rule)[0].column[0]) for rule in rules]
     assert np.bincount(chosen, minlength=8).min() > 25  # of 50
     assert np.bincount(chosen).max() < 85
+
+
+@pytest.mark.parametrize("code", [0, 2])
+def test_one_code_against_all_others(code: int) -> None:
+    codes = np.array([0, 1, 2, 3, 0, 1, 2, 3], dtype=np.uint8)[:, None]
+    sums, tree = np.where(codes == code, 9, -3), np.zeros(8, dtype=np.int64)
+    columns = Columns(np.arange(1), np.array([3]), np.ones(1, np.bool_))
+    levels, leaf = _same((codes, None, sums, tree, columns, 5), RULE._replace(depth=1))
+    assert (levels.bin.tolist(), levels.missing_child.tolist()) == ([code], [int(code != 0)])
+    assert leaf.tolist() == (codes[:, 0] != code).tolist()

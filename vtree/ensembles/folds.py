@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, beside, bin_at, bin_table, with_columns
+from vtree.ensembles.symmetric_trees import SideBySide, side_by_side
 from vtree.ensembles.target_statistics import Column, Rows, columns_of, of_rows_before
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,7 @@ class Fold(NamedTuple):
 
     bins: Bins  # E rows, a whole fold's N in the order of the table
     table: Bins  # N rows, with the target statistics of this order; they are cut alike in all
+    together: SideBySide | None  # the codes of bins in one array, where they are few
     statistics: Floats | None  # (N, Q J) themselves, where trees are asked that were there before
     rows: Integers  # (E,) the row of each entry
     model: Integers  # (E,)
@@ -155,7 +157,9 @@ def random_order(seed: int, number: int, n_rows: int) -> Integers:
 def whole_fold(bins: Bins, statistics: Floats | None, sums: Floats) -> Fold:
     """Return a fold with one model that learns from all rows; sums (N, K)."""
     every = np.arange(bins.n_rows)
-    return Fold(bins, bins, statistics, every, np.zeros_like(every), 1, every.size, sums)
+    return Fold(
+        bins, bins, side_by_side(bins), statistics, every, np.zeros_like(every), 1, every.size, sums
+    )
 
 
 def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: int) -> Fold:
@@ -170,7 +174,9 @@ def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: i
     )
     sums = np.zeros((rows.size, n_raw))
     tiled = _taken(bins, rows)
-    return Fold(tiled, bins, statistics, rows, model, len(sizes), learners.size, sums)
+    return Fold(
+        tiled, bins, side_by_side(tiled), statistics, rows, model, len(sizes), learners.size, sums
+    )
 
 
 def prefixes(n_rows: int) -> list[int]:

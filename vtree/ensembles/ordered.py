@@ -153,8 +153,9 @@ def _shaped(
     search, roots = _search(ordered, targets, training, fold, terms, number), fold.roots()
     key = np.uint64(draws.mix(draws.TREE, ordered.seed, number))
     given = fold.bins, targets
-    if grows_at_once(*given, search, ordered.depth):
-        tree, leaf = grown_at_once(*given, search, ordered.depth, roots, key)
+    table = fold.together
+    if table is not None and grows_at_once(table, search, ordered.depth):
+        tree, leaf = grown_at_once(table, *given, search, ordered.depth, roots, key)
         return tree, leaf if fold.whole else None
     plan = Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
     if search.directions is not None:

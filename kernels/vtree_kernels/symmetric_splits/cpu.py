@@ -35,19 +35,20 @@ def _by_key(order: Any, key: Any, n_nodes: Any) -> None:
 
 
 @register_jitable
-def _fill(cells: Any, codes: Any, column: Any, rows: Any, begin: Any, values: Any) -> None:
+def _fill(cells: Any, codes: Any, column: Any, rows: Any, tree: Any, values: Any) -> None:
     """Add up some rows by tree and code: cells (T, P, B), planes the count, the weight, the sums.
 
-    begin: where the cells of each row's tree do; values (R, P − 1): what it adds.
+    tree: of each row; values (R, P − 1): what it adds.
     """
     n_codes, width = np.uint64(cells.shape[2]), np.uint64(codes.shape[1])
+    size = np.uint64(cells.shape[1]) * n_codes
     flat, all_codes, all_values = cells.reshape(-1), codes.reshape(-1), values.reshape(-1)
     n_values = np.uint64(values.shape[1])
     for i in range(flat.size):
         flat[i] = 0
     for i in range(np.uint64(rows.size)):
         code = np.uint64(all_codes[np.uint64(rows[i]) * width + np.uint64(column)])
-        at, own = np.uint64(begin[i]) + code, i * n_values
+        at, own = np.uint64(tree[i]) * size + code, i * n_values
         flat[at] += 1
         flat[at + n_codes] += all_values[own]
         flat[at + np.uint64(2) * n_codes] += all_values[own + np.uint64(1)]
@@ -65,6 +66,16 @@ def _cumulate(cells: Any, none: Any) -> None:
         for b in range(cells.shape[1]):
             running += cells[plane, b]
             cells[plane, b] = running
+
+
+@register_jitable
+def _set_apart(cells: Any, none: Any) -> None:
+    """Write the sums of cells (P, B) but for the last code to none (P,): those of it are there."""
+    last = cells.shape[1] - 1
+    for plane in range(cells.shape[0]):
+        none[plane] = 0
+        for b in range(last):
+            none[plane] += cells[plane, b]
 
 
 # Each loop below touches few arrays: LLVM looks at them in pairs for whether they overlap, and
@@ -187,12 +198,12 @@ def _add_trees(
 
 
 @register_jitable
-def _score(worth: Any, size: Any, divided: Any, cosine: Any) -> None:
-    """Turn worth (2, B) into scores, −inf for what is no candidate."""
+def _score(worth: Any, size: Any, divided: Any, cosine: Any, first: Any) -> None:
+    """Turn worth (2, B) into scores, −inf for what is no candidate, as are codes before `first`."""
     n_codes = worth.shape[1]
     for way in range(2):
-        worth[way, 0] = -np.inf
-        for b in range(1, n_codes):
+        worth[way, :first] = -np.inf
+        for b in range(first, n_codes):
             length = size[way, b]
             score = worth[way, b]
             if cosine:
@@ -201,30 +212,33 @@ def _score(worth: Any, size: Any, divided: Any, cosine: Any) -> None:
 
 
 @register_jitable
-def _best_of_column(score: Any, drawn: Any, spread: Any, state: Any, n_bins: Any) -> Any:
-    """Return (score, place among the ways and codes) of a column's best candidate, score (2, B).
+def _best_of_column(score: Any, drawn: Any, spread: Any, state: Any) -> Any:
+    """Return (score, way, code) of a column's best candidate, score (2, B).
 
     state: of the column's draws; drawn (B,): room.
     """
     n_codes = score.shape[1]
-    last = min(n_codes, n_bins + 1) if spread > 0.0 else n_codes
-    for b in range(last):
+    for b in range(n_codes):
         drawn[b] = _bell(_next_state(state, np.uint64(b))) * spread if spread > 0.0 else 0.0
     best, best_way, best_code = -np.inf, 0, 0
     for way in range(2):
-        for b in range(last):
+        for b in range(n_codes):
             own = score[way, b] + drawn[b]
             if own > best:
                 best, best_way, best_code = own, way, b
     best = score[best_way, best_code]
     if spread > 0.0:
         best += _bell(_next_state(state, _OF_ITS_OWN)) * spread
-    return best, best_way * n_codes + best_code
+    return best, best_way, best_code
 
 
 @register_jitable
-def _told(codes: Any, column: Any, bin: Any, way: Any, found: Any) -> None:
-    """Write what `Levels` says of a split."""
+def _told(codes: Any, column: Any, bin: Any, way: Any, one_hot: Any, found: Any) -> None:
+    """Write what `Levels` says of a split, and whether it is of one code."""
+    found[0], found[1], found[4] = column, bin, one_hot
+    if one_hot:
+        found[2], found[3] = 0, np.int64(bin != 0)
+        return
     following, n_none, n_left = np.int64(_NO_CODE), 0, 0
     for row in range(codes.shape[0]):
         code = np.int64(codes[row, column])
@@ -235,14 +249,13 @@ def _told(codes: Any, column: Any, bin: Any, way: Any, found: Any) -> None:
     missing_child = 1 - way
     if n_none == 0:
         missing_child = 0 if 2 * n_left > codes.shape[0] else 1
-    found[0], found[1] = column, bin
     found[2], found[3] = following if following < _NO_CODE else 0, missing_child
 
 
 @register_jitable
 def _divide(rows: Any, start: Any, n_nodes: Any, codes: Any, found: Any, spare: Any) -> None:
     """Part the rows of each node, rows[start[l] : start[l + 1]], and write where children begin."""
-    column, bin, missing_child = found[0], found[1], found[3]
+    column, bin, missing_child, one_hot = found[0], found[1], found[3], found[4]
     start[2 * n_nodes] = rows.size
     end = rows.size
     for node in range(n_nodes - 1, -1, -1):
@@ -252,6 +265,8 @@ def _divide(rows: Any, start: Any, n_nodes: Any, codes: Any, found: Any, spare: 
             row = rows[place]
             code = np.int64(codes[row, column])
             child = missing_child if code == 0 else np.int64(code > bin)
+            if one_hot:
+                child = np.int64(code != bin)
             if child == 0:
                 rows[first] = row
                 first += 1
@@ -265,71 +280,81 @@ def _divide(rows: Any, start: Any, n_nodes: Any, codes: Any, found: Any, spare: 
 
 
 @register_jitable
-def _best(
-    codes: Any, n_codes: Any, lacks: Any, columns: Any, rule: Any, order: Any, room: Any
-) -> Any:
-    """Return (score, column, place among the ways and codes) of the best candidate of a level.
+def _best(codes: Any, lacks: Any, columns: Any, rule: Any, order: Any, room: Any) -> Any:
+    """Return (score, column, way, code) of the best candidate of a level.
 
     lacks (F,): whether columns lack values; rule: shrink, cosine, spread, the state of the level's
-    draws, pairs of trees; order (L,): the nodes by key.
+    draws, pairs of trees; order (L,): the nodes by key. A column takes the room of its own codes.
     """
-    feature, n_bins = columns
+    feature, n_bins, one_hot = columns
     shrink, cosine, spread, state, n_pairs = rule
-    rows, start, begin, values, cells, none, worth, size, divided, v, sides = room
-    best, best_column, best_place = -np.inf, 0, 0
+    rows, start, tree, values, all_cells, none, all_worth, all_size, all_divided, all_v, sides = (
+        room
+    )
+    n_trees, n_planes = none.shape
+    best = -np.inf, 0, 0, 0
     for column in range(codes.shape[1]):
+        n_codes, apart = n_bins[column] + 1, one_hot[column]
+        cells = all_cells[: n_trees * n_planes * n_codes].reshape(n_trees, n_planes, n_codes)
+        worth, size = all_worth[: 2 * n_codes], all_size[: 2 * n_codes]
+        worth, size = worth.reshape(2, n_codes), size.reshape(2, n_codes)
+        divided = all_divided[: 2 * n_codes].reshape(2, n_codes)
+        v = all_v[: 2 * n_codes].reshape(2, n_codes)
+        own_sides = sides[: 4 * n_codes].reshape(4, n_codes)
         worth[:, :], size[:, :], divided[:, :] = 0.0, 0.0, False
-        ways = 1 + lacks[column]
+        ways = 1 if apart else 1 + lacks[column]
         for node in order:
             first, last = start[node], start[node + 1]
             if first < last:  # others are worth nothing
-                _fill(cells, codes, column, rows[first:last], begin[first:last], values[first:last])
-                for each in range(cells.shape[0]):
-                    _cumulate(cells[each], none[each])
-                given = cells, none, n_pairs, shrink, ways, v, sides
+                _fill(cells, codes, column, rows[first:last], tree[first:last], values[first:last])
+                for each in range(n_trees):
+                    if apart:
+                        _set_apart(cells[each], none[each])
+                    else:
+                        _cumulate(cells[each], none[each])
+                given = cells, none, n_pairs, shrink, ways, v, own_sides
                 _add_trees(worth, size, divided, *given)
+        _score(worth, size, divided, cosine, 0 if apart else 1)
         own_state = _next_state(state, np.uint64(feature[column]))
-        _score(worth, size, divided, cosine)
-        own, place = _best_of_column(worth, v[0], spread, own_state, n_bins[column])
-        if own > best:
-            best, best_column, best_place = own, column, place
-    return best, best_column, best_place
+        score, way, code = _best_of_column(worth, v[0], spread, own_state)
+        if score > best[0]:
+            best = score, column, way, code
+    return best
 
 
 @register_jitable
-def _put_in_order(rows: Any, table: Any, tree: Any, size: Any, begin: Any, values: Any) -> None:
-    """Write where the cells of each row's tree begin, of `size` each, and what it adds."""
+def _put_in_order(rows: Any, table: Any, tree: Any, own_tree: Any, values: Any) -> None:
+    """Write the tree of each row, in the order of rows, and what it adds."""
     for i in range(rows.size):
-        begin[i] = tree[rows[i]] * size
+        own_tree[i] = tree[rows[i]]
         for k in range(values.shape[1]):
             values[i, k] = table[rows[i], k]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
 def _grow(  # type: ignore[no-untyped-def]
-    codes, table, tree, columns, n_codes, rule, found, score, leaf, nodes, room, spare
+    codes, table, tree, columns, rule, found, score, leaf, nodes, room, spare
 ):
-    """Write all levels to found (depth, 4) and score (depth,); return how many there are."""
+    """Write all levels to found (depth, 5) and score (depth,); return how many there are."""
     depth, shrink, cosine, spread, state, root_key, n_trees, judged = rule
     n_pairs = n_trees // 2 if judged else n_trees
     order, key, lacks = nodes
-    rows, start, begin, values = room[:4]
+    rows, start, own_tree, values = room[:4]
     for row in range(codes.shape[0]):
         for column in range(codes.shape[1]):
             lacks[column] |= codes[row, column] == 0
-    n_levels, size = 0, (1 + table.shape[1]) * n_codes
+    n_levels = 0
     key[0], start[1] = root_key, leaf.size
     for level in range(depth):
         n_nodes = 1 << level
         _by_key(order, key, n_nodes)
-        _put_in_order(rows, table, tree, size, begin, values)
+        _put_in_order(rows, table, tree, own_tree, values)
         own = shrink, cosine, spread, _next_state(state, np.uint64(level)), n_pairs
-        given = codes, n_codes, lacks, columns, own, order[:n_nodes], room
-        best, column, place = _best(*given)
+        best, column, way, code = _best(codes, lacks, columns, own, order[:n_nodes], room)
         if best == -np.inf:
             break
         score[level], n_levels = best, level + 1
-        _told(codes, column, place % n_codes, place // n_codes, found[level])
+        _told(codes, column, code, way, columns[2][column], found[level])
         _divide(rows, start, n_nodes, codes, found[level], spare)
         for node in range(n_nodes - 1, -1, -1):
             both = _next_state(np.uint64(0), key[node])
@@ -344,12 +369,13 @@ def _grow(  # type: ignore[no-untyped-def]
 def _room(table: Integers, n_codes: int, rule: Rule) -> tuple[NDArray[Any], ...]:
     """Return arrays to work in, for compiled code makes none: see `_best`."""
     n_rows, n_values = table.shape
-    cells = np.empty((rule.n_trees, 1 + n_values, n_codes), dtype=np.int64)
-    worth, size, v = (np.empty((2, n_codes)) for _ in range(3))
-    divided, sides = np.empty((2, n_codes), dtype=np.bool_), np.empty((4, n_codes))
-    begin, start = np.empty(n_rows, dtype=np.int64), np.zeros((1 << rule.depth) + 1, dtype=np.int64)
-    rows, none = np.arange(n_rows), np.empty(cells.shape[:2], dtype=np.int64)
-    return rows, start, begin, np.empty_like(table), cells, none, worth, size, divided, v, sides
+    none = np.empty((rule.n_trees, 1 + n_values), dtype=np.int64)
+    cells = np.empty(none.size * n_codes, dtype=np.int64)
+    worth, size, v = (np.empty(2 * n_codes) for _ in range(3))
+    divided, sides = np.empty(2 * n_codes, dtype=np.bool_), np.empty(4 * n_codes)
+    tree, start = np.empty(n_rows, dtype=np.int64), np.zeros((1 << rule.depth) + 1, dtype=np.int64)
+    rows, values = np.arange(n_rows), np.empty_like(table)
+    return rows, start, tree, values, cells, none, worth, size, divided, v, sides
 
 
 def symmetric_splits(
@@ -363,13 +389,13 @@ def symmetric_splits(
 ) -> tuple[Levels, Integers]:
     """Return (the levels, the leaf of each row); see the package for the contract."""
     leaf = np.empty(codes.shape[0], dtype=np.int64)
-    found, score = np.empty((rule.depth, 4), dtype=np.int64), np.empty(rule.depth)
+    found, score = np.empty((rule.depth, 5), dtype=np.int64), np.empty(rule.depth)
     own = np.ones(codes.shape[0], dtype=np.int64) if weight is None else weight
     table, widest = np.column_stack([own, sums]), 1 << rule.depth
     order, key = np.empty(widest, dtype=np.int64), np.empty(widest, dtype=np.uint64)
     nodes = order, key, np.zeros(codes.shape[1], dtype=np.int64)
-    given = np.ascontiguousarray(codes), table, tree, tuple(columns), n_codes, tuple(rule)
+    given = np.ascontiguousarray(codes), table, tree, tuple(columns), tuple(rule)
     room = _room(table, n_codes, rule)
     n_levels = _grow(*given, found, score, leaf, nodes, room, np.empty_like(leaf))
-    column, bin, following, missing_child = found[:n_levels].T
+    column, bin, following, missing_child, _ = found[:n_levels].T
     return Levels(column, bin, following, missing_child, score[:n_levels]), leaf

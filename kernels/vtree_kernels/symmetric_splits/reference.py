@@ -21,6 +21,7 @@ class Columns(NamedTuple):
 
     feature: Integers  # (F,) what draws call them
     n_bins: Integers  # (F,)
+    one_hot: NDArray[np.bool_]  # (F,) whether candidates part one code from all others
 
 
 class Rule(NamedTuple):
@@ -79,14 +80,18 @@ def symmetric_splits(
             break
         way, bin = divmod(int(place[column]), n_codes)
         count = hist[:, column, :, 0].sum(axis=0)
-        later = np.flatnonzero(count[bin + 1 :] > 0)
-        following = bin + 1 + int(later[0]) if later.size else 0
-        missing_child = 1 - way
-        if count[0] == 0:
-            missing_child = 0 if 2 * int(count[: bin + 1].sum()) > n_rows else 1
-        found.append((column, bin, following, missing_child, score[column]))
         code = codes[:, column]
-        leaf = 2 * leaf + np.where(code == 0, missing_child, code > bin)
+        if columns.one_hot[column]:
+            following, missing_child, right = 0, int(bin != 0), code != bin
+        else:
+            later = np.flatnonzero(count[bin + 1 :] > 0)
+            following = bin + 1 + int(later[0]) if later.size else 0
+            missing_child = 1 - way
+            if count[0] == 0:
+                missing_child = 0 if 2 * int(count[: bin + 1].sum()) > n_rows else 1
+            right = np.where(code == 0, missing_child, code > bin)
+        found.append((column, bin, following, missing_child, score[column]))
+        leaf = 2 * leaf + right
         with np.errstate(over="ignore"):
             own = next_state(np.zeros(1, np.uint64), key)
             key = next_state(own[:, None], np.arange(2, dtype=np.uint64)).reshape(-1)
@@ -107,8 +112,11 @@ def _scores(
     learn = (np.argsort(key)[:, None] * rule.n_trees + np.arange(half)).reshape(-1)
     judge = learn + (half if rule.judged else 0)
     total = hist[:, 0].sum(axis=1)
-    given = learn, judge, rule.shrink, False, _Planes(hist.shape[3] - 2)
-    worth, size = joint(hist, total, *given)
+    planes = _Planes(hist.shape[3] - 2)
+    worth, size = joint(hist, total, learn, judge, rule.shrink, False, planes)
+    apart = joint(hist, total, learn, judge, rule.shrink, True, planes)
+    one_hot = columns.one_hot[:, None, None]
+    worth, size = np.where(one_hot, apart[0], worth), np.where(one_hot, apart[1], size)
     score: Floats = worth
     if rule.cosine:
         filled = size > 0.0
