@@ -320,6 +320,25 @@ def test_the_host_waits_for_cuts_by_extremes_and_by_sums(monkeypatch: pytest.Mon
 
 
 @pytest.mark.cuda_host
+@pytest.mark.parametrize("estimator", [ID3Classifier, C45Classifier])
+def test_histograms_of_levels_stay_on_the_device(
+    estimator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.abs(np.nan_to_num(_table(CLASSES)[0])).round()
+    read, brought = arrays.to_numpy, []
+
+    def to_numpy(array: Any) -> Any:
+        brought.extend([] if isinstance(array, np.ndarray) else [array.ndim])
+        return read(array)
+
+    monkeypatch.setattr(arrays, "to_numpy", to_numpy)
+    with emulated() as device:
+        estimator(device="cuda", **LEVELS_ONLY).fit(X, _table(CLASSES)[1])
+    assert device.launches.count("judge") > 1
+    assert max(brought) == 3  # the cells (n, B, S) of what nodes are split by
+
+
+@pytest.mark.cuda_host
 def test_levels_in_slices_of_the_whole_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
     monkeypatch.setattr(growth, "MORE_ROWS", 0)

@@ -46,7 +46,7 @@ class FoundBranches(NamedTuple):
 
     gain: Floats
     info: Floats
-    hist: NDArray[Any]  # (L, G, B, S) as it was built
+    hist: Array  # (L, G, B, S) as it was built, and where
     branch: Codes | None = None  # (L, G, B − 1) of each level where they may share one
     n_branches: Integers | None = None  # (L, G)
 
@@ -97,17 +97,15 @@ class InformationSearch(NamedTuple):
         )
         gain, info, filled = (arrays.to_numpy(field) for field in found)
         legal = (filled >= 2) & ~nodes.used[:, group.features]
-        gain, table = np.where(legal, gain, -np.inf), arrays.to_numpy(hist)
-        if self.merges is None:
-            return FoundBranches(gain, info, table)
-        return self._merged(FoundBranches(gain, info, table), group, whole, bins)
+        apart = FoundBranches(np.where(legal, gain, -np.inf), info, hist)
+        return apart if self.merges is None else self._merged(apart, group, whole, bins)
 
     def _merged(
         self, apart: FoundBranches, group: Group, whole: Floats, bins: Bins
     ) -> FoundBranches:
         """Return the same with levels grouped, in features of more than two."""
         assert self.merges is not None
-        gain, info, table = apart.gain.copy(), apart.info.copy(), apart.hist
+        gain, info, table = apart.gain.copy(), apart.info.copy(), arrays.to_numpy(apart.hist)
         n_levels = bins.n_bins[group.features]
         branch = np.broadcast_to(np.arange(table.shape[2] - 1), (*gain.shape, table.shape[2] - 1))
         branch, count = branch.astype(np.int32), np.broadcast_to(n_levels, gain.shape).copy()
@@ -204,10 +202,11 @@ def _splits(
     bin, threshold = np.zeros(feature.size, dtype=np.int32), np.zeros(feature.size)
     maps: dict[int, NDArray[Any]] = {}
     for group, own in zip(bins.groups, found, strict=True):
-        for i, f in enumerate(group.features.tolist()):
-            nodes = np.flatnonzero(split & (feature == f))
-            if nodes.size == 0:
-                continue
+        chosen = np.flatnonzero(split & np.isin(feature, group.features))
+        column = np.searchsorted(group.features, feature[chosen])
+        cells = None if isinstance(own, FoundCuts) else _cells(own.hist, chosen, column)
+        for i in np.unique(column).tolist():
+            f, nodes = int(group.features[i]), chosen[column == i]
             if isinstance(own, FoundCuts):
                 left, known = own.cuts.left[nodes, i], own.cuts.known[nodes, i]
                 total[begin[nodes]], total[begin[nodes] + 1] = left, known - left
@@ -215,7 +214,8 @@ def _splits(
                 bin[nodes], threshold[nodes] = _snapped(bins, f, *places)
                 continue
             branch = _branch_of_level(own, nodes, i, int(bins.n_bins[f]))
-            stats = with_counts(own.hist[nodes, i][:, None], layout.n_statistics, layout)
+            assert cells is not None
+            stats = with_counts(cells[column == i][:, None], layout.n_statistics, layout)
             of_levels = stats[:, 0, 1 : branch.shape[1] + 1]
             np.add.at(total, begin[nodes][:, None] + branch, of_levels)
             dtype = child_dtype(int(n_children[nodes].max()))
@@ -232,6 +232,13 @@ def _splits(
         child_total=total,
         child_of_code=maps,
     )
+
+
+def _cells(hist: Array, nodes: Integers, column: Integers) -> NDArray[Any]:
+    """Return hist[nodes, column] (n, B, S) on the host; no more than that is brought there."""
+    xp = arrays.namespace(hist)
+    flat = xp.reshape(hist, (-1, *hist.shape[2:]))
+    return arrays.to_numpy(xp.take(flat, arrays.like(nodes * hist.shape[1] + column, hist), axis=0))
 
 
 def _n_children(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from tests.cuda_host.emulation import emulated, on_device, to_host
 from vtree.targets import class_targets
 from vtree_kernels.branches import Branches, branches
 from vtree_kernels.scan import Layout
@@ -33,6 +34,28 @@ def test_native_equals_reference(seed: int, classes: int, weighted: bool) -> Non
     expected, found = branches.reference(*problem), branches.twin("cpu")(*problem)
     for name in Branches._fields:
         assert_same_bits(getattr(found, name), getattr(expected, name), name)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_cuda_equals_reference(seed: int, classes: int, weighted: bool, cuda: str | int) -> None:
+    hist, whole, layout, *rest = _problem(seed, classes, weighted)
+    for levels in (hist, np.tile(hist, (1, 1, 3, 1)), hist[:, ::2, :1]):
+        expected = branches.reference(levels, whole * 3, layout, *rest)
+        found = branches.twin("cuda")(on_device(levels), on_device(whole * 3), layout, *rest)
+        for name in Branches._fields:
+            assert_same_bits(to_host(getattr(found, name)), getattr(expected, name), name)
+
+
+@pytest.mark.cuda_host
+def test_more_classes_than_shared_memory_holds() -> None:
+    hist, whole, layout, *rest = _problem(0, 5, False)
+    expected = branches.reference(hist, whole, layout, *rest)
+    with emulated(shared_bytes=39) as device:
+        found = branches.twin("cuda")(on_device(hist), on_device(whole), layout, *rest)
+        assert not device.launches
+        assert_same_bits(to_host(found.gain), expected.gain)
 
 
 def _entropy(weights: Any) -> float:

@@ -1,5 +1,6 @@
 """The native twin of `cuts` equals its reference to the last bit; the reference, a plain loop."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import emulated, on_device, to_host
 from vtree.targets import class_targets
 from vtree_kernels.entropy_cuts import Cuts, Rule, cuts, reach_of
 
@@ -40,6 +42,44 @@ def test_native_equals_reference(seed: int, n_codes: int, weighted: bool) -> Non
     found = cuts.twin("cpu")(*problem)
     for name in Cuts._fields:
         assert_same_bits(getattr(found, name), getattr(expected, name), name)
+
+
+# How many rows are few: all nodes by their cells, both ways, all by their rows.
+@pytest.mark.parametrize("most_rows", [0, 25, 1024])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_codes", [2, 40, 3000])
+@pytest.mark.parametrize("seed", range(4))
+def test_cuda_equals_reference(
+    seed: int,
+    n_codes: int,
+    weighted: bool,
+    most_rows: int,
+    cuda: str | int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    twin = import_module("vtree_kernels.entropy_cuts.cuda")
+    monkeypatch.setattr(twin, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(twin, "BYTES", 30_000)  # some nodes and features at a time
+    problem = _problem(seed, n_codes, weighted)
+    expected, found = cuts.reference(*problem), cuts.twin("cuda")(*_there(problem))
+    for name in Cuts._fields:
+        assert_same_bits(to_host(getattr(found, name)), getattr(expected, name), name)
+
+
+@pytest.mark.cuda_host
+def test_more_classes_than_shared_memory_holds() -> None:
+    problem = _problem(3, 40, False)
+    expected = cuts.reference(*problem)
+    with emulated(shared_bytes=4 * 1024) as device:
+        found = cuts.twin("cuda")(*_there(problem))
+        assert not device.launches
+        assert_same_bits(to_host(found.gain), expected.gain)
+
+
+def _there(problem: tuple[Any, ...]) -> list[Any]:
+    codes, rows, start, stop, label, weight, reach, *rest = problem
+    own = [on_device(each) for each in (codes, rows, label, weight)]
+    return [*own[:2], start, stop, *own[2:], [on_device(each) for each in reach], *rest]
 
 
 def _information(counts: NDArray[np.float64]) -> float:

@@ -17,6 +17,8 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.branches import reference
 from vtree_kernels.branches.reference import Branches
 
-branches = Kernel(reference.branches, cpu="vtree_kernels.branches.cpu")
+branches = Kernel(
+    reference.branches, cpu="vtree_kernels.branches.cpu", cuda="vtree_kernels.branches.cuda"
+)
 
 __all__ = ["Branches", "branches"]

@@ -39,7 +39,11 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.entropy_cuts import reference
 from vtree_kernels.entropy_cuts.reference import Cuts, Reach, Rule
 
-cuts = Kernel(reference.cuts, cpu="vtree_kernels.entropy_cuts.cpu")
+cuts = Kernel(
+    reference.cuts,
+    cpu="vtree_kernels.entropy_cuts.cpu",
+    cuda="vtree_kernels.entropy_cuts.cuda",
+)
 reach_of = Kernel(reference.reach_of, cpu="vtree_kernels.entropy_cuts.cpu")
 
 __all__ = ["Cuts", "Reach", "Rule", "cuts", "reach_of"]
