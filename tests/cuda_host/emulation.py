@@ -31,6 +31,7 @@ from unittest import mock
 
 import array_api_strict
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from vtree_kernels import _cuda, _dispatch
@@ -40,6 +41,7 @@ BUILD = HERE.parent.parent / "build" / "cuda_host"
 NUMBER = 1  # array-api-strict's device1
 PLACE = array_api_strict.Device("device1")
 ORDERS: tuple[str | int, ...] = ("forward", "backward", 1, 2)
+MOST_DOWN = 65_535  # blocks of a grid along y and z
 GUARD, RUBBISH = 64, 0xA5  # bytes around each array, and what fills new ones
 
 FLAGS = (
@@ -298,6 +300,20 @@ def emulated(order: str | int = "forward", **sizes: int) -> Iterator[HostDevice]
         mock.patch.dict(_dispatch._TWIN_OF_MODULE, twins),
     ):
         yield device
+
+
+def recorded_grids(patch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """Run no kernel from now on, and return the list of grids that are asked for, all legal."""
+    asked: list[tuple[int, ...]] = []
+
+    def launch(own: HostVariant, name: str, grid: Any, block: Any, *rest: Any, **how: Any) -> None:
+        asked.append(_cuda._three(grid))
+        x, y, z = asked[-1]
+        if x >= 2**31 or y > MOST_DOWN or z > MOST_DOWN:
+            raise HostError(f"{name}: a grid of {asked[-1]} blocks")
+
+    patch.setattr(HostVariant, "launch", launch)
+    return asked
 
 
 def on_device(values: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
-from tests.cuda_host.emulation import on_device, to_host
+from tests.cuda_host.emulation import emulated, on_device, recorded_grids, to_host
 from tests.kernels.levels import layout_of, level
 from vtree_kernels import kernels, threads
 from vtree_kernels.joint import joint
@@ -49,6 +49,16 @@ def test_cuda_agrees(name: str, one_hot: bool, cuda: str | int) -> None:
         given = (*pairs, 3.0, one_hot, layout)
         found = joint.twin("cuda")(on_device(hist), on_device(total), *given)
         _assert_same([to_host(own) for own in found], joint.reference(hist, total, *given))
+
+
+@pytest.mark.cuda_host
+def test_cuda_of_more_features_than_a_grid_is_high(monkeypatch: pytest.MonkeyPatch) -> None:
+    extents = recorded_grids(monkeypatch)
+    hist, total, layout = level(1, 65_600, 2, weighted=False, outputs=1, missing=0.0)
+    one = np.zeros(1, np.int64)
+    with emulated():
+        joint.twin("cuda")(on_device(hist), on_device(total), one, one, 3.0, False, layout)
+    assert len(extents) == 2
 
 
 def _assert_same(found: Any, expected: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host import nvrtc
-from tests.cuda_host.emulation import emulated, on_device
+from tests.cuda_host.emulation import emulated, on_device, recorded_grids
 from tests.nodes import totals
 from vtree.arrays import like
 from vtree.criteria import CLASSIFICATION, REGRESSION
@@ -138,6 +138,16 @@ def test_cuda_with_little_shared_memory(room: int, launches: list[str]) -> None:
     with emulated("backward", shared_bytes=room) as device:
         _assert_same(_cuda_search(arguments, gain), _search(search.reference, arguments, gain))
         assert device.launches == launches
+
+
+@pytest.mark.cuda_host
+def test_cuda_of_more_features_than_a_grid_is_high(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_twin, "MOST_WARPS", 1)
+    extents = recorded_grids(monkeypatch)
+    codes, *rest = _arguments("3 classes", "one row", 2)
+    with emulated():
+        _cuda_search((np.tile(codes, (1, 16_400)), *rest), CLASSIFICATION["gini"].gain)
+    assert extents == [(65_600, 1, 1)]
 
 
 @pytest.mark.skipif(nvrtc.missing() is not None, reason=str(nvrtc.missing()))

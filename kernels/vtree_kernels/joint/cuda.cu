@@ -105,20 +105,20 @@ extern "C" __global__ void __launch_bounds__(128) judge(
     }
 }
 
-// Adds up pair after pair; block (x, y): 256 codes of feature y. hist is asked for missing rows;
+// Adds up pair after pair; block (x, y): codes of feature x from y · blockDim. hist is asked for missing rows;
 // out (2, G, 2, B): worth and size.
 extern "C" __global__ void __launch_bounds__(256) add_up(
     const long long *__restrict__ hist, long long n_nodes, int n_statistics,
     const double *__restrict__ worth, const double *__restrict__ size,
     const int *__restrict__ divided, long long n_pairs, int n_codes, int one_hot,
     double *__restrict__ out) {
-    const int feature = blockIdx.y, n_features = gridDim.y;
+    const int feature = blockIdx.x, n_features = gridDim.x;
     const long long cells = (long long)n_codes * n_statistics;
     bool some = false;
     for (long long node = threadIdx.x; node < n_nodes && !one_hot; node += blockDim.x)
         some = some || hist[(node * n_features + feature) * cells] > 0;
     const bool missing = __syncthreads_or(some);
-    const int code = blockIdx.x * blockDim.x + threadIdx.x;
+    const int code = blockIdx.y * blockDim.x + threadIdx.x;
     if (code >= n_codes) return;
     for (int way = 0; way < 2; way++) {
         const long long to = ((long long)feature * 2 + way) * n_codes + code;

@@ -59,7 +59,7 @@ def joint(
     own = (hist, np.int64(n_nodes), np.int32(n_statistics), worth, size, divided)
     sizes = (np.int64(n_pairs), np.int32(n_codes), np.int32(one_hot))
     out = here.empty((2, *shape), np.float64)
-    grid = (blocks_for(n_codes, THREADS), n_features)
+    grid = (n_features, blocks_for(n_codes, THREADS))  # features may be more than fit into y
     kernels.launch("add_up", grid, THREADS, *own, *sizes, out)
     both = here.download(out)
     return both[0], both[1]

@@ -19,8 +19,9 @@ extern "C" __global__ void __launch_bounds__(256) search(
     long long *__restrict__ found) {
     extern __shared__ long long shared_words[];
     const int warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
-    const long long node = blockIdx.x, n_nodes = gridDim.x;
-    const int feature = blockIdx.y * n_warps + warp;
+    const int groups = (n_features + n_warps - 1) / n_warps;  // of features, a block each
+    const long long node = blockIdx.x / groups, n_nodes = gridDim.x / groups;
+    const int feature = (int)(blockIdx.x % groups) * n_warps + warp;
     if (feature >= n_features) return;
     const Layout layout = layout_of(
         packed, bounded ? lower[node] : -INFINITE, bounded ? upper[node] : INFINITE);

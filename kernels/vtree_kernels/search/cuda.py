@@ -95,7 +95,7 @@ def search(
     found = here.empty((start.size, n_features, 4 + layout.n_statistics), np.int64)
     kernels.launch(
         "search",
-        (start.size, -(-n_features // own.warps)),
+        start.size * -(-n_features // own.warps),
         32 * own.warps,
         *_data(here, *table, *statistics),
         np.int32(n_features),
