@@ -21,6 +21,7 @@ LEARNERS = ("--learners", "vtree", "sklearn")
 RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bench_bincode": ((), ("kernels", "binning")),
     "bench_differ": ((), ("kernels",)),
+    "bench_entropy_cuts": (("--only", "2 classes"), ("kernels",)),
     "bench_histogram": (("--only", "28 features"), ("kernels",)),
     "bench_route": ((), ("kernels",)),
     "bench_scan": ((), ("kernels",)),
@@ -127,6 +128,7 @@ def test_a_case_that_fails_leaves_the_others(
 GPU_CASES = {
     "bincode": "31 bins",
     "differ": "4,096 nodes",
+    "entropy_cuts": "250 values, 1 node",
     "histogram": "2 classes, 28 features, root",
     "route": "64 nodes",
     "scan": "squared_error, 250",

@@ -201,7 +201,10 @@ class _CupyDevice:
         return int(array.data.ptr)
 
     def compiled(self, name: str, text: str, options: tuple[str, ...]) -> Variant:
-        module = self._cupy.RawModule(code=text, options=options, backend="nvrtc")
+        # CuPy writes the text to a file, in whatever encoding the machine prefers, and Windows' has
+        # no ∞ or −. Comments alone have such characters.
+        plain = text.encode("ascii", "replace").decode()
+        module = self._cupy.RawModule(code=plain, options=options, backend="nvrtc")
         return _CupyVariant(module, self)
 
     def in_use(self) -> AbstractContextManager[Any]:

@@ -145,6 +145,7 @@ class _Module:
         self, double: Double, *, code: str, options: tuple[str, ...], backend: str
     ) -> None:
         assert backend == "nvrtc"
+        code.encode("ascii")  # CuPy writes it in the machine's own encoding
         self._double = double
         host = emulation.HostDevice("backward", shared_bytes=OPT_IN)
         self._variant = host.compiled("double", code, options)

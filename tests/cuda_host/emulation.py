@@ -53,7 +53,7 @@ _KERNEL = re.compile(
     r"(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)"
 )
 _DYNAMIC = re.compile(r"extern\s+__shared__\s+([\w ]+?)\s+(\w+)\[\];")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 class _Launch(ctypes.Structure):
@@ -248,7 +248,7 @@ def _library(
 ) -> tuple[ctypes.CDLL, dict[str, list[str]]]:
     """Compile a source for the host; returns (library, kernel → C types of its parameters)."""
     defines = tuple(option for option in options if option.startswith("-D"))
-    kernels = dict(_KERNEL.findall(_COMMENT.sub("", text)))
+    kernels = dict(_KERNEL.findall(COMMENT.sub("", text)))
     body = _DYNAMIC.sub(r"\1 *\2 = static_cast<\1 *>(cuda_host::dynamic_shared());", text)
     entries = "".join(
         f'extern "C" const char *run_{kernel}(const cuda_host::Launch &how, void **a, int n)'

@@ -12,7 +12,7 @@ from typing import Any
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
 
 # What CuPy 14 adds to the options of all that it compiles.
-OF_CUPY = ("-ftz=true",)
+OF_CUPY = ("-ftz=true", "--device-as-default-execution-space")
 
 
 class CompileError(ValueError):

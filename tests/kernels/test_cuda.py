@@ -11,7 +11,14 @@ import pytest
 import vtree_kernels
 from tests.cuda_host import nvrtc
 from tests.cuda_host.cupy_double import OPT_IN, cupy_double
-from tests.cuda_host.emulation import ORDERS, HostError, emulated, on_device, to_host
+from tests.cuda_host.emulation import (
+    COMMENT,
+    ORDERS,
+    HostError,
+    emulated,
+    on_device,
+    to_host,
+)
 from vtree_kernels import _cuda
 from vtree_kernels.histogram import histogram
 
@@ -183,7 +190,9 @@ extern "C" __global__ void turn(TYPE *values) {
 
 def test_headers_are_put_in_once() -> None:
     for package in PACKAGES:
-        assert "#include" not in _cuda.source_of(package)
+        text = _cuda.source_of(package)
+        assert "#include" not in text
+        assert COMMENT.sub("", text).isascii()  # the launcher hands CuPy no other characters
 
 
 def test_block_counts_and_types() -> None:
@@ -199,6 +208,7 @@ def test_a_launch_by_way_of_cupy() -> None:
     text = (
         SUM
         + """
+// The last value comes first …
 extern "C" __global__ void turn(unsigned short *values) {
     extern __shared__ unsigned short own[];
     own[threadIdx.x] = values[threadIdx.x];

@@ -47,8 +47,8 @@ def test_native_equals_reference(seed: int, n_codes: int, weighted: bool) -> Non
 # How many rows are few: all nodes by their cells, both ways, all by their rows.
 @pytest.mark.parametrize("most_rows", [0, 25, 1024])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_codes", [2, 40, 3000])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_codes", [2, 3000])
+@pytest.mark.parametrize("seed", range(3))
 def test_cuda_equals_reference(
     seed: int,
     n_codes: int,
