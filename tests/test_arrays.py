@@ -7,6 +7,7 @@ from array_api_compat import is_torch_namespace
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host.cupy_double import Device, cupy_double
+from tests.cuda_host.emulation import emulated
 from vtree import arrays
 from vtree_kernels import cuda
 
@@ -34,6 +35,17 @@ def test_like_takes_namespace_device_and_dtype(xp: Namespace) -> None:
     assert arrays.device(made) == arrays.device(example)
     assert made.dtype == xp.xp.float64
     np.testing.assert_array_equal(xp.to_numpy(made), [0.0, 2.0])
+
+
+@pytest.mark.cuda_host
+def test_like_goes_to_a_gpu_by_its_own_copy() -> None:
+    values = np.arange(6.0).reshape(2, 3).T
+    values.flags.writeable = False
+    with emulated() as device:
+        example = device.zeros(2, np.int32)
+        made = arrays.like(values, example)
+        assert device.held() == 8 + values.nbytes  # in memory of the device
+        assert_same_bits(device.download(made), values)
 
 
 def test_like_never_shares_memory_outside_numpy(xp: Namespace) -> None:

@@ -32,7 +32,9 @@ from vtree import (
     growth,
     subtrees,
 )
+from vtree.ensembles import derivatives
 from vtree.tree import depth
+from vtree_kernels.histogram import cuda as histogram
 
 Table = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
 
@@ -154,6 +156,26 @@ def test_the_same_boosted_model(name: str, cuda: str | int) -> None:
 
 
 @on_each
+@pytest.mark.parametrize("estimator", [NewtonBoostingClassifier, LeafwiseBoostingClassifier])
+def test_the_same_boosted_model_of_few_digits(
+    estimator: Any, cuda: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derivatives, "MANY_ROWS", 100)
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    monkeypatch.setattr(growth, "MORE_ROWS", 0)
+    own = {"n_estimators": 2, "max_depth": 3, "random_state": 1}
+    told, narrow = histogram._tiles, []
+
+    def tiles(here: Any, n_features: int, n_codes: int, words: list[int]) -> Any:
+        narrow.append(max(words) == 1)
+        return told(here, n_features, n_codes, words)
+
+    monkeypatch.setattr(histogram, "_tiles", tiles)
+    _same(estimator, own, _table(CLASSES, n_classes=2, n_rows=400), weighted=False)
+    assert all(narrow) and narrow  # numbers of 32 bits in shared memory
+
+
+@on_each
 def test_the_same_isolation_forest(cuda: str | int) -> None:
     X = np.delete(_table(CLASSES)[0], 3, axis=1)
     setting: dict[str, Any] = {"n_estimators": 4, "max_features": 2, "random_state": 0}
@@ -246,21 +268,16 @@ def _calls(estimator: Any, max_depth: int, **parameters: Any) -> list[str]:
     """Return, in their order, what a fit level by level launches and copies ("in", "out")."""
     kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
     X, y, _ = _table(kind, n_rows=2000)
-    brought, read = arrays.like, arrays.to_numpy
+    read = arrays.to_numpy
     with emulated() as device, pytest.MonkeyPatch.context() as patch:
         own = device.launches
         for module, name, what in ((device, "upload", "in"), (device, "download", "out")):
             patch.setattr(module, name, _told(getattr(module, name), own, what))
 
-        def like(values: Any, example: Any, *, dtype: Any = None) -> Any:
-            own.extend([] if isinstance(example, np.ndarray) else ["in"])
-            return brought(values, example, dtype=dtype)
-
         def to_numpy(array: Any) -> Any:
             own.extend([] if isinstance(array, np.ndarray) else ["out"])
             return read(array)
 
-        patch.setattr(arrays, "like", like)
         patch.setattr(arrays, "to_numpy", to_numpy)
         estimator(device="cuda", max_depth=max_depth, **parameters).fit(X.round(0), y)
     return own
@@ -306,6 +323,38 @@ def test_the_host_waits_for_a_level_once(
     assert deep.count("in") - shallow.count("in") == 3 * (4 + own)
     launches = len(deep) - len(shallow) - 3 * (5 + 2 * own)
     assert launches <= 3 * (launched + own)
+
+
+# With all digits both derivatives, with few ones a word of both.
+@pytest.mark.cuda_host
+@pytest.mark.parametrize(("many_rows", "brought"), [(5000, 2), (100, 1)])
+def test_what_crosses_the_bus_in_a_round_of_boosting(
+    many_rows: int, brought: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derivatives, "MANY_ROWS", many_rows)
+    X, y, _ = _table(CLASSES, n_classes=2, n_rows=2000)
+    read, crossed = arrays.to_numpy, {"in": 0, "out": 0}
+    with emulated() as device:
+        bring, back = device.upload, device.download
+
+        def moved(array: Any, what: str) -> Any:
+            crossed[what] += 2000 in array.shape and 0 not in array.shape
+            return array
+
+        monkeypatch.setattr(device, "upload", lambda values: bring(moved(values, "in")))
+        monkeypatch.setattr(device, "download", lambda array: back(moved(array, "out")))
+        monkeypatch.setattr(
+            arrays,
+            "to_numpy",
+            lambda own: read(own if isinstance(own, np.ndarray) else moved(own, "out")),
+        )
+        counts = []
+        for rounds in (1, 3):
+            NewtonBoostingClassifier(device="cuda", n_estimators=rounds).fit(X, y)
+            counts.append(crossed.copy())
+    assert counts[1]["in"] - 2 * counts[0]["in"] == 2 * brought
+    # The order that rows are left in.
+    assert counts[1]["out"] - 2 * counts[0]["out"] == 2
 
 
 @pytest.mark.cuda_host

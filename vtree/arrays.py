@@ -9,6 +9,8 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels import cuda
+
 Array = Any  # anything with the array API
 
 
@@ -77,6 +79,9 @@ def like(values: Any, example: Array, *, dtype: Any = None) -> Array:
     array = np.asarray(values, dtype=dtype)
     if is_numpy(example):
         return array
+    gpu = cuda.owner(example)
+    if gpu is not None:  # it copies by itself
+        return gpu.upload(array)
     xp = namespace(example)
     # A copy, for array libraries refuse or warn about read-only memory.
     return xp.asarray(np.array(array, copy=True, order="C"), device=device(example))

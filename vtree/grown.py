@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays, draws
-from vtree.arrays import Array
+from vtree import draws
 from vtree.targets import Targets
 from vtree.tree import children
 from vtree_kernels import own_pages
@@ -100,11 +99,12 @@ def extended(grown: Grown, count: int, **given: NDArray[Any]) -> Grown:
     return Grown(**fields)
 
 
-def plant(start: Integers, targets: Targets, order: Array, keys: NDArray[np.uint64]) -> Grown:
-    """Return the roots, one a segment of `order`, with their totals."""
+def plant(
+    start: Integers, targets: Targets, rows: NDArray[np.int32], keys: NDArray[np.uint64]
+) -> Grown:
+    """Return the roots, one a segment of `rows`, with their totals."""
     layout = targets.layout
     grown = blank(start.size - 1, layout.n_statistics)
-    rows = arrays.to_numpy(order)
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
     total[:, 0] = np.diff(start)
     label, weight, sums = targets.label, targets.weight, targets.sums

@@ -145,11 +145,11 @@ def grow(
     start = np.cumsum([0] + [len(root) for root in roots])
     # The roots are the caller's; their order is growth's own, which routers change in place.
     rows = np.concatenate(roots, dtype=np.int32)
-    order_of_rows = arrays.like(rows, codes)
+    order_of_rows = _order(rows, len(roots), codes)
     data = Data(bins, targets, rows_of(targets, codes), order_of_rows)
     if keys is None:
         keys = np.atleast_1d(draws.mix(np.arange(len(roots))))
-    grown = plant(start, targets, order_of_rows, keys)
+    grown = plant(start, targets, rows, keys)
     frontier = np.arange(len(roots))
     _settle(grown, frontier, plan)
     n_statistics = targets.layout.n_statistics
@@ -179,6 +179,15 @@ def grow(
         assert isinstance(plan.search, Search)  # others have no rule
         grown, data = with_subtrees(grown, few, data, rule, plan.search.size)
     return grown, arrays.to_numpy(data.order), branches.map
+
+
+def _order(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:
+    """Return the roots' rows where the codes are; all rows of a tree need not go there."""
+    n_rows = codes.shape[0]
+    if arrays.is_numpy(codes) or n_trees != 1 or rows.size != n_rows:
+        return arrays.like(rows, codes)
+    xp = arrays.namespace(codes)
+    return xp.arange(n_rows, dtype=xp.int32, device=arrays.device(codes))
 
 
 def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:

@@ -17,7 +17,7 @@ from vtree.arrays import Array
 from vtree.binning import Group
 from vtree.errors import MemoryBudgetError
 from vtree.targets import Targets
-from vtree_kernels.histogram import Compact, Derived, compacted, histogram
+from vtree_kernels.histogram import Compact, Derived, compacted, histogram, unpacked
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -46,12 +46,8 @@ class Rows(NamedTuple):
 def rows_of(targets: Targets, example: Array) -> Rows:
     """Bring the statistics of `targets` to the namespace and device of `example`."""
     reals = targets.sums.shape[1] > 0 or targets.packed is not None
-    weight, sums, compact = targets.weight, targets.sums, targets.compact
-    if not compacted.is_native(example):
-        if targets.packed is not None:
-            weight, sums = targets.numbers(slice(None))
-        compact = None
-    elif compact is None and sums.shape[0] > FEW_ROWS:
+    weight, sums, compact = _numbers(targets, example)
+    if compact is None and compacted.is_native(example) and sums.shape[0] > FEW_ROWS:
         compact = compacted(sums, weight, targets.layout.implied == 0)
     ranks = targets.ranks
     if ranks is not None:
@@ -59,13 +55,31 @@ def rows_of(targets: Targets, example: Array) -> Rows:
     implied = np.int32(targets.layout.implied)
     return Rows(
         arrays.like(targets.label - implied if implied else targets.label, example),
-        None if weight is None else arrays.like(weight, example),
-        arrays.like(sums, example),
+        weight,
+        sums,
         targets.layout,
         arrays.like(targets.identity, example) if reals else None,
         ranks,
         compact,
     )
+
+
+def _numbers(targets: Targets, example: Array) -> tuple[Array | None, Array, Compact | None]:
+    """Return (weight, sums, compact) where `example` is.
+
+    Words that hold all there is go to other memory as they are, and are taken apart there.
+    """
+    packed = targets.packed
+    if compacted.is_native(example):
+        return targets.weight, targets.sums, targets.compact
+    if packed is None:
+        weight = None if targets.weight is None else arrays.like(targets.weight, example)
+        return weight, arrays.like(targets.sums, example), None
+    there = packed._replace(words=arrays.like(packed.words, example))
+    fields = unpacked(there, slice(None))
+    sums = arrays.namespace(fields).permute_dims(fields[packed.weighted :, ...], (1, 0))
+    compact = packed._replace(words=packed.words[:0])
+    return fields[0, ...] if packed.weighted else None, sums, compact
 
 
 class Segments(NamedTuple):

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from tests.conftest import Namespace
 from vtree.ensembles.derivatives import MANY_ROWS, Derivatives, Weights, derivative_targets
+from vtree.histogram import rows_of
 from vtree.losses import held
+from vtree_kernels import kernels
 
 DRAW = np.random.default_rng(0)
 G, H = DRAW.normal(size=100), DRAW.random(100)
@@ -86,6 +89,16 @@ def test_growth_has_few_digits_of_many_rows_and_leaves_have_all() -> None:
 )
 def test_all_digits_stay_where_few_would_be_noise(gradient: object, hessian: object) -> None:
     assert _many(gradient, hessian).whole is None
+
+
+def test_few_digits_are_the_same_wherever_they_go(xp: Namespace) -> None:
+    found = _many(STEEP, np.r_[-0.5, CURVED[1:]]).targets  # a curvature of one's own objective
+    weight, sums = found.numbers(slice(None))
+    assert weight is not None and weight[0] < 0
+    with kernels("reference"):
+        rows = rows_of(found, xp.asarray(np.zeros(1)))
+    np.testing.assert_array_equal(xp.to_numpy(rows.weight), weight)
+    np.testing.assert_array_equal(xp.to_numpy(rows.sums), sums)
 
 
 def test_few_digits_do_not_depend_on_the_order_of_rows() -> None:

@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host import nvrtc
-from tests.cuda_host.emulation import ORDERS, emulated, on_device, strict, to_host
+from tests.cuda_host.emulation import (
+    ORDERS,
+    emulated,
+    on_device,
+    recorded_grids,
+    strict,
+    to_host,
+)
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
-from vtree_kernels.histogram import Derived, compacted, histogram
+from vtree_kernels.histogram import Compact, Derived, compacted, histogram
 from vtree_kernels.histogram import cuda as histogram_cuda
 from vtree_kernels.histogram.cpu import CHUNK
 
@@ -250,6 +257,64 @@ def test_cuda_tiles(name: str, shared_bytes: int, monkeypatch: pytest.MonkeyPatc
         assert_same_bits(found, expected, str(order))
 
 
+def _few_digits(case: Case, digits: int) -> tuple[tuple[Any, ...], Compact]:
+    """Return arguments whose weights and sums have `digits` bits and begin higher up; and these."""
+    codes, order, start, stop, label, weight, sums, *rest = case.arguments()
+    few = 40 - digits
+    own = (None if weight is None else (weight >> few) << 16, (sums >> few) << 19)
+    bits = np.asarray([digits] * case.weighted + [digits + 1] * case.sums)
+    lowest = np.asarray([16] * case.weighted + [19] * case.sums)
+    nothing = np.empty((0, bits.size), np.int32), np.empty(0, np.int64)
+    compact = Compact(nothing[0], bits, nothing[1], lowest, int(case.weighted))
+    return (codes, order, start, stop, label, *own, *rest), compact
+
+
+FEW_DIGITS = {
+    "a group": Case(n_features=33, sums=1),
+    "columns of two copies": Case(n_features=15, sums=1),
+    "outputs": Case(sums=2),
+}
+
+
+@pytest.mark.parametrize("name", FEW_DIGITS)
+def test_cuda_tiles_of_few_digits(
+    name: str, cuda: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(histogram_cuda, "LEAST_CHUNK", 32)
+    large = replace(FEW_DIGITS[name], n_rows=600, n_codes=6, weighted=True, sizes=(90, 0, 400))
+    arguments, compact = _few_digits(large, digits=10)
+    found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, None, compact]))
+    assert_same_bits(found, histogram.reference(*arguments))
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize(("digits", "passes"), [(14, 1), (15, 3)])
+def test_cuda_tiles_of_few_digits_take_less_room(
+    digits: int, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grids = recorded_grids(monkeypatch)
+    case = Case(n_rows=600, n_codes=6, sums=1, weighted=True, sizes=(600,))
+    arguments, compact = _few_digits(case, digits)
+    with emulated(shared_bytes=3 * 6 * 128):  # a count, a weight and a sum of 32 bits each
+        histogram.twin("cuda")(*[*_there(arguments), True, None, compact])
+    assert grids == [(1, 1, passes)]
+
+
+@pytest.mark.cuda_host
+def test_cuda_adds_the_largest_task_of_few_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = histogram_cuda.MOST_CHUNK + 5
+    monkeypatch.setattr(histogram_cuda, "LEAST_CHUNK", rows)
+    largest = 1 << (histogram_cuda.NARROW_BITS - 1)
+    case = Case(n_rows=rows, n_features=1, n_codes=2, sums=1, weighted=True, sizes=(rows,))
+    (codes, order, start, stop, label, weight, sums, *rest), compact = _few_digits(case, digits=14)
+    codes[:], weight[:], sums[:] = 1, (2 * largest - 1) << 16, -largest << 19
+    compact = compact._replace(bits=np.array([15, 15]))
+    arguments = (codes, order, start, stop, label, weight, sums, *rest)
+    with emulated():
+        found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, None, compact]))
+    assert_same_bits(found, histogram.reference(*arguments))
+
+
 @pytest.mark.parametrize("sums", [0, 1])
 def test_cuda_derives_siblings(sums: int, cuda: str | int) -> None:
     case = Case(n_rows=400, sums=sums, sizes=(100, 300))
@@ -313,7 +378,7 @@ def test_cuda_indices_beyond_two_to_the_31(tmp_path: Path) -> None:
         for node, name in ((n_nodes - 1, "tiles"), (n_nodes - 2, "direct")):
             task = on_device(np.array([[node, 0, 400]], dtype=np.int64))
             if name == "tiles":
-                own = (*table, task, *rest, np.int32(1), strict(hist))
+                own = (*table, task, *rest, *map(np.int32, (1, 0, 0)), strict(hist))
                 kernels.launch(name, (1, 1, 2), 64, *own, shared=n_codes * 128)
             else:
                 kernels.launch(name, 1, 32, *table, task, np.int32(1), *rest, strict(hist))

@@ -2,7 +2,8 @@
 //
 // Macros: CODE the type of codes; WORDS 1 where rows of codes are aligned to words; WIDTH features
 // side by side, 32, 16 or 8; COUNTED, WEIGHTED 0 or 1; LABELS labels and SUMS sums of a row;
-// CELL the type of hist, int or long long.
+// CELL the type of hist, int or long long; NARROW 1 where weights and sums are few bits, times a power
+// of two, so that those of a task fit into 32: one add instead of two, and a tile of fewer words.
 //
 // Lanes of a warp, for codes of one byte and WIDTH 32; a lane reads one word, four codes:
 //
@@ -58,6 +59,15 @@ __device__ __forceinline__ int words_before(int plane, int units) {
     return plane <= units ? plane : 2 * plane - units;
 }
 
+// Adds a weight or a sum to a tile, `shift` bits of which are none.
+__device__ __forceinline__ void add_number(word *cell, wide value, int shift) {
+#if NARROW
+    atomicAdd(cell, (word)((long long)value >> shift));
+#else
+    add_wide(cell, 32, value);
+#endif
+}
+
 // Builds part of one node's histogram in shared memory and adds it to the whole.
 //
 // Block (x, y, z): rows of task x (node, begin, end), WIDTH features from y · WIDTH, and `planes`
@@ -66,12 +76,13 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
     const CODE *__restrict__ codes, long long pitch, const int *__restrict__ rows,
     const long long *__restrict__ tasks, const int *__restrict__ label,
     const long long *__restrict__ weight, const long long *__restrict__ sums, int n_features,
-    int n_codes, int n_statistics, int planes, CELL *__restrict__ hist) {
+    int n_codes, int n_statistics, int planes, int weight_shift, int sum_shift,
+    CELL *__restrict__ hist) {
     extern __shared__ unsigned int tile[];
     const long long *task = tasks + 3 * (long long)blockIdx.x;
     const int first_feature = blockIdx.y * WIDTH;
     const int first = blockIdx.z * planes, last = min(first + planes, n_statistics);
-    const int units = WEIGHTED ? 1 : n_statistics - SUMS;
+    const int units = NARROW ? n_statistics : WEIGHTED ? 1 : n_statistics - SUMS;
     const int skipped = words_before(first, units);
     const int depth = words_before(last, units) - skipped;  // words of a code
     for (int i = threadIdx.x; i < n_codes * depth * 32; i += blockDim.x) tile[i] = 0;
@@ -83,13 +94,14 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
              if (COUNTED && first == 0) atomicAdd(cell, 1u);
 #if WEIGHTED
              if (first <= 1 && 1 < last)
-                 add_wide(cell + (words_before(1, units) - skipped) * 32, 32, row.weight);
+                 add_number(cell + (words_before(1, units) - skipped) * 32, row.weight,
+                            weight_shift);
 #endif
              for (int o = 0; o < LABELS; o++) {
                  if (row.label[o] < first || row.label[o] >= last) continue;
                  word *own = cell + (words_before(row.label[o], units) - skipped) * 32;
 #if WEIGHTED
-                 add_wide(own, 32, row.weight);
+                 add_number(own, row.weight, weight_shift);
 #else
                  atomicAdd(own, 1u);
 #endif
@@ -97,8 +109,8 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
              for (int j = 0; j < SUMS; j++) {
                  const int plane = n_statistics - SUMS + j;
                  if (plane >= first && plane < last)
-                     add_wide(cell + (words_before(plane, units) - skipped) * 32, 32,
-                              row.sums[j]);
+                     add_number(cell + (words_before(plane, units) - skipped) * 32,
+                                row.sums[j], sum_shift);
              }
          });
     __syncthreads();
@@ -109,9 +121,11 @@ extern "C" __global__ void __launch_bounds__(1024) tiles(
         const word *cell = tile + (code * depth + words_before(plane, units) - skipped) * 32 + own;
         wide value = 0;
         for (int copy = 0; copy < COPIES; copy++) {
-            value += cell[copy * WIDTH];
+            value += NARROW ? (wide)(long long)(int)cell[copy * WIDTH] : cell[copy * WIDTH];
             if (plane >= units) value += (wide)cell[copy * WIDTH + 32] << 32;
         }
+        if (NARROW && plane >= COUNTED)
+            value <<= plane < n_statistics - SUMS ? weight_shift : sum_shift;
         const long long at = (task[0] * n_features + first_feature + own) * n_codes + code;
         if (value) add_cell(hist + at * n_statistics + plane, value);
     }

@@ -26,8 +26,11 @@ BLOCKS_PER_PROCESSOR = 3  # tiles of one count that a processor's shared memory 
 SMALL_CHUNK = 1024  # rows of one warp in `direct`
 MOST_PASSES = 6  # over the rows, for statistics that one tile cannot hold; then `direct` is faster
 
+NARROW_BITS = 31 - (MOST_CHUNK - 1).bit_length()  # of a number that a task adds up in 32
+
 _COUNTS: dict[str, Any] = {"COUNTED": 0, "WEIGHTED": 0, "LABELS": 1, "SUMS": 0, "CELL": "int"}
-_SUMS: dict[str, Any] = {"COUNTED": 1, "WEIGHTED": 0, "LABELS": 0, "SUMS": 1, "CELL": "long long"}
+_COUNTS |= {"NARROW": 0}
+_SUMS = _COUNTS | {"COUNTED": 1, "LABELS": 0, "SUMS": 1, "CELL": "long long"}
 _BYTES = {"CODE": "unsigned char", "WORDS": 1, "WIDTH": 32}
 _SHORTS = {"CODE": "unsigned short", "WORDS": 1, "WIDTH": 16}
 VARIANTS = (
@@ -37,6 +40,7 @@ VARIANTS = (
     _SUMS | {"CODE": "unsigned char", "WORDS": 0, "WIDTH": 8},
     _SUMS | _BYTES | {"WEIGHTED": 1, "LABELS": 3, "SUMS": 0},
     _SUMS | _SHORTS | {"WEIGHTED": 1, "SUMS": 2},
+    _SUMS | _BYTES | {"WEIGHTED": 1, "NARROW": 1},
 )
 
 _program = Program("histogram")
@@ -99,7 +103,9 @@ def histogram(
         return hist
     nothing = here.empty(0, np.int64)
     table = Table.of(here, codes)
+    shifts = _shifts(compact)
     units = 1 if weight is not None else n_statistics - sums.shape[1]
+    units = n_statistics if shifts is not None else units
     tiles = _tiles(here, n_features, n_codes, [1] * units + [2] * (n_statistics - units))
     kernels = _program.on(
         here,
@@ -110,6 +116,7 @@ def histogram(
         LABELS=label.shape[1],
         SUMS=sums.shape[1],
         CELL=c_type(hist.dtype),
+        NARROW=int(shifts is not None),
     )
     add = _Rows(
         table,
@@ -117,6 +124,7 @@ def histogram(
         here.contiguous(label),
         nothing if weight is None else here.contiguous(weight),
         here.contiguous(sums),
+        shifts or (0, 0),
     )
     _build(here, kernels, add, tiles, (start, stop, derived), hist)
     return hist
@@ -139,12 +147,24 @@ class Table(NamedTuple):
         return cls(codes, pitch, {"CODE": c_type(own), "WORDS": int(aligned)})
 
 
+def _shifts(compact: Compact | None) -> tuple[int, int] | None:
+    """Return the bits that weights, and those that sums, have none of below a few; None: more."""
+    if compact is None or int(compact.bits.max(initial=0)) > NARROW_BITS:
+        return None
+    lowest: list[int] = compact.lowest.tolist()
+    weight, sums = lowest[: compact.weighted], lowest[compact.weighted :]
+    if len(set(sums)) > 1:
+        return None
+    return next(iter(weight), 0), next(iter(sums), 0)
+
+
 class _Rows(NamedTuple):
     table: Table
     rows: Any
     label: Any
     weight: Any
     sums: Any
+    shifts: tuple[int, int]  # of weights and sums, for narrow tiles
 
 
 def _build(
@@ -176,7 +196,7 @@ def _build(
     there = here.upload(np.concatenate([many, few, *both]))
     if many.size:
         grid: tuple[int, ...] = (many.size // 3, groups, tiles.passes)
-        last = (np.int32(tiles.planes), hist)
+        last = (np.int32(tiles.planes), *map(np.int32, own.shifts), hist)
         # As many warps a processor, whether its shared memory holds one tile or several.
         threads = 512 if 2 * tiles.shared <= here.shared_bytes else 1024
         kernels.launch("tiles", grid, threads, *table, there, *rest, *last, shared=tiles.shared)

@@ -63,14 +63,15 @@ def unpacked(compact: Compact, rows: Any, counted: bool = True) -> Any:
 
     rows (n,): row numbers, or a slice. The inverse of what made the words.
     """
-    word = compact.words[rows]
+    xp = array_namespace(compact.words)
+    word, found = compact.words[rows], []
     widths = packing(np.concatenate([np.zeros(int(counted), np.int64), compact.bits]))[0][:, 1]
-    found = np.empty((widths.size, word.size), np.int64)
-    for f, width in enumerate(widths.tolist()):
+    for width in widths.tolist():
         sign = 1 << (width - 1)  # a row's weight does not reach it
-        found[f] = ((word & (2 * sign - 1)) ^ sign) - sign
-        word = (word - found[f]) >> width
-    return found[int(counted) :] << compact.lowest[:, None]
+        found.append(((word & (2 * sign - 1)) ^ sign) - sign)
+        word = (word - found[-1]) >> width
+    fields = zip(found[int(counted) :], compact.lowest.tolist(), strict=True)
+    return xp.stack([own << lowest for own, lowest in fields])
 
 
 def packed_sums(rows: Any, start: Any, stop: Any, compact: Compact, counted: bool = True) -> Any:

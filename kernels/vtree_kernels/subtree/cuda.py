@@ -166,7 +166,8 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
     here = device_of(rows)
     n_rows, rows = rows.shape[0], here.contiguous(rows)
     moved = here.empty(n_rows, np.int32)
-    fields: Any = (None if each is None else here.contiguous(each) for each in statistics)
+    # Words have been taken apart where they came to the device.
+    fields: Any = (None if each is None else here.contiguous(each) for each in statistics[:4])
     own = Statistics(*fields)
     most_rows = int((nodes.stop - nodes.start).max(initial=0))
     block = _block(here, most_rows, table, own, rule)
