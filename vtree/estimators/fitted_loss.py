@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from vtree.estimators.objectives import objective_of
+
 
 class FittedLoss:
     """Base of estimators whose predictions depend on what their loss is."""
@@ -18,7 +20,7 @@ class FittedLoss:
     def _loss_parameters(self) -> dict[str, Any]:
         if self._fitted_loss is not None:
             return self._fitted_loss
-        own = {name: getattr(self, name) for name in self._of_loss}
+        own = {name: objective_of(getattr(self, name)) for name in self._of_loss}
         # Of functions of the user's own predictions do not depend.
         return {name: "squared_error" if callable(value) else value for name, value in own.items()}
 

@@ -24,8 +24,9 @@ from vtree.estimators.boosted_targets import (
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
 from vtree.estimators.limits import most
+from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES, objective_of
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import REGRESSION, Loss
+from vtree.losses import Loss
 from vtree.sampling import Columns
 
 _COMMON: dict[str, list[Any]] = {
@@ -56,7 +57,7 @@ class LeafwiseBoosting(BoostingEstimator):
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         goss = self._goss()
         bagged = goss is None and self.subsample_freq > 0
-        n_raw = self._n_raw()
+        n_raw, asked = self._n_raw(), objective_of(self.objective)
         depth = self.max_depth
         return System(
             learning_rate=float(self.learning_rate),
@@ -68,7 +69,7 @@ class LeafwiseBoosting(BoostingEstimator):
             min_rows=max(1, most(self.min_child_samples)),
             max_depth=most(depth) if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
-            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and self.objective is None else 1.0,
+            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and asked is None else 1.0,
             subsample=float(self.subsample) if bagged else 1.0,
             subsample_every=max(1, int(self.subsample_freq)),
             goss=goss,
@@ -130,8 +131,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         "squared_error", "absolute_error", "huber" (`alpha` is where it goes straight), "quantile"
         (`alpha` is its level, or an ascending list of levels: predictions (N, K) are sorted then,
         so that no quantile crosses another), "poisson", "gamma", "tweedie"
-        (`tweedie_variance_power`), or objective(y, raw) -> (gradient, hessian), each of the shape
-        of raw, as float64 arrays of the library that X is an array of, else of NumPy's.
+        (`tweedie_variance_power`), what XGBoost, LightGBM and CatBoost call these
+        ("reg:squarederror", "l1", "RMSE"), or objective(y, raw) -> (gradient, hessian), each of the
+        shape of raw, as float64 arrays of the library that X is an array of, else of NumPy's.
     data_sample_strategy : "bagging" or "goss"
         "goss": after 1 / `learning_rate` rounds, the `top_rate` of the rows with the largest
         derivatives are kept, and of the others `other_rate` are drawn and count for all of them.
@@ -208,7 +210,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     _levels = ("objective", "alpha")
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(REGRESSION)), callable],
+        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
         "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
@@ -280,8 +282,10 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
 
     Parameters
     ----------
-    objective : None or function
-        None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
+    objective : None, str or function
+        None, or a name of the peers ("binary:logistic", "multiclass", "Logloss"): the log-loss of
+        as many classes as there are. objective(y, raw) -> (gradient, hessian), y being class
+        numbers.
     class_weight : dict, "balanced" or None
     scale_pos_weight : float
         What rows of the second of two classes weigh.
@@ -307,7 +311,7 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [callable, None],
+        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }

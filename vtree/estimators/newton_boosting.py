@@ -25,8 +25,9 @@ from vtree.estimators.boosted_targets import (
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
 from vtree.estimators.limits import most
+from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES, objective_of
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import REGRESSION, Loss, exact_mean
+from vtree.losses import Loss, exact_mean
 from vtree.sampling import Columns
 from vtree.tables import Schema
 from vtree.tree import Tree
@@ -108,13 +109,14 @@ class NewtonBoosting(BoostingEstimator):
     def _max_step(self) -> float:
         if self.max_delta_step is not None:
             return float(self.max_delta_step)
-        return _POISSON_STEP if self.objective == "poisson" else 0.0
+        return _POISSON_STEP if objective_of(self.objective) == "poisson" else 0.0
 
     def _curvature(self) -> float:
         """Return what XGBoost multiplies second derivatives by."""
-        if self.objective == "poisson":
+        objective = objective_of(self.objective)
+        if objective == "poisson":
             return float(exp(np.asarray([self._max_step()]))[0])
-        return 2.0 if self._n_raw() > 1 and self.objective is None else 1.0
+        return 2.0 if self._n_raw() > 1 and objective is None else 1.0
 
     def _own_terms(self) -> Callable[..., Any] | None:
         return self.objective if callable(self.objective) else None
@@ -141,7 +143,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
         second derivatives, which takes longer (the paper's weighted quantile sketch, but exact).
     objective : str or function
         "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
-        "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
+        "poisson", "gamma", "tweedie" (`tweedie_variance_power`), what XGBoost, LightGBM and
+        CatBoost call these ("reg:squarederror", "l1", "RMSE"), or objective(y, raw) ->
         (gradient, hessian), each of the shape of raw, as float64 arrays of the library that X is an
         array of, else of NumPy's.
     reg_lambda, reg_alpha : float
@@ -212,7 +215,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(REGRESSION)), callable],
+        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
@@ -277,8 +280,10 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
 
     Parameters
     ----------
-    objective : None or function
-        None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
+    objective : None, str or function
+        None, or a name of the peers ("binary:logistic", "multiclass", "Logloss"): the log-loss of
+        as many classes as there are. objective(y, raw) -> (gradient, hessian), y being class
+        numbers.
     class_weight : dict, "balanced" or None
         As in `DecisionTreeClassifier`.
     scale_pos_weight : float
@@ -308,7 +313,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [callable, None],
+        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }

@@ -15,9 +15,10 @@ from vtree.estimators.boosted_targets import (
     regression_loss,
 )
 from vtree.estimators.boosting import BoostingEstimator
+from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES
 from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
 from vtree.histogram import DEFAULT_BUDGET
-from vtree.losses import REGRESSION, Loss
+from vtree.losses import Loss
 
 
 class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
@@ -43,7 +44,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         Penalty of leaves by their squares.
     objective : str or function
         "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
-        "poisson", "gamma", "tweedie" (`tweedie_variance_power`), or objective(y, raw) ->
+        "poisson", "gamma", "tweedie" (`tweedie_variance_power`), what XGBoost, LightGBM and
+        CatBoost call these ("reg:squarederror", "l1", "RMSE"), or objective(y, raw) ->
         (gradient, hessian), each of the shape of raw, as float64 arrays of the library that X is an
         array of, else of NumPy's.
     boosting_type : "Plain" or "Ordered"
@@ -143,7 +145,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     _averages = True
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
-        "objective": [StrOptions(set(REGRESSION)), callable],
+        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
@@ -214,8 +216,10 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         "Borders": the share of the rows above each class but the last, of two that of the second;
         "Buckets": of each class; "Counter". None: "Borders:Prior=0:Prior=0.5:Prior=1" and
         "Counter:Prior=0", as in CatBoost.
-    objective : None or function
-        None: the log-loss. objective(y, raw) -> (gradient, hessian), y being class numbers.
+    objective : None, str or function
+        None, or a name of the peers ("binary:logistic", "multiclass", "Logloss"): the log-loss of
+        as many classes as there are. objective(y, raw) -> (gradient, hessian), y being class
+        numbers.
     class_weight : dict, "balanced" or None
         As in `DecisionTreeClassifier`.
     scale_pos_weight : float
@@ -242,7 +246,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     _averages = False
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
-        "objective": [callable, None],
+        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }

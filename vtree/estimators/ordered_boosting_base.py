@@ -33,6 +33,7 @@ from vtree.estimators.category_statistics import (
 )
 from vtree.estimators.continuing import Rounds
 from vtree.estimators.feature_constraints import monotone_directions
+from vtree.estimators.objectives import objective_of
 from vtree.estimators.simple_ctr import kinds_of
 from vtree.estimators.view import split_shares
 from vtree.histogram import node_bytes
@@ -97,7 +98,7 @@ class OrderedBoosting(BoostingEstimator):
         """Return `learning_rate`, or CatBoost's for this loss and table where it is None."""
         if self.learning_rate is not None:
             return float(self.learning_rate)
-        objective = getattr(self, "objective", None)
+        objective = objective_of(getattr(self, "objective", None))
         kind = "logistic" if self._n_raw() == 1 else "multinomial"
         loss = kind if objective is None else objective
         usual = (self.l2_leaf_reg, self.leaf_estimation_iterations, self.leaf_estimation_method)
