@@ -122,6 +122,10 @@ def test_outputs_that_cannot_be_written(
     assert "must end in" in refused(*words, tmp_path / "out.xlsx")
     assert "does not exist" in refused(*words, tmp_path / "nowhere" / "out.csv")
     assert "predicts numbers" in refused("predict", regressor, penguins, "--proba")
+    rules = tmp_path / "rules.vtree"
+    frame = pd.read_csv(penguins)
+    vtree.save(vtree.RuleListClassifier().fit(frame.drop(columns="species"), frame.species), rules)
+    assert "tells no shares of classes" in refused("predict", rules, penguins, "--proba")
 
 
 def test_parquet_without_a_library(

@@ -68,6 +68,16 @@ def test_arrays_are_sklearns(pair: tuple[TreeView, Any, NDArray[Any]]) -> None:
     assert ours.max_n_classes == theirs.max_n_classes
 
 
+@pytest.mark.parametrize("field", [*FIELDS, "children_left", "children_right", "n_classes"])
+def test_a_change_that_the_model_would_not_follow_is_an_error(field: str) -> None:
+    X, y, _ = _data()
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    own = getattr(tree.tree_, field)
+    with pytest.raises(ValueError, match="read-only"):
+        own[0] = -1
+    assert tree.grown_.value.flags.writeable  # the model's own arrays stay what they were
+
+
 def test_methods_are_sklearns(pair: tuple[TreeView, Any, NDArray[Any]]) -> None:
     ours, theirs, X = pair
     order = np.array(_breadth_first(theirs))

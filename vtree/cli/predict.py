@@ -83,7 +83,9 @@ def _predictions(model: Any, table: Any, proba: bool) -> dict[str, Any]:
     """Return columns to write, each (N,)."""
     inputs = inputs_for(model, table)
     if proba and not hasattr(model, "predict_proba"):
-        raise InputError(f"--proba: {type(model).__name__} predicts numbers, not classes")
+        kind = type(model).__name__
+        said = "tells no shares of classes" if hasattr(model, "classes_") else "predicts numbers"
+        raise InputError(f"--proba: {kind} {said}; leave it out")
     with as_mistakes():
         if not proba:
             return _numbered("prediction", np.asarray(model.predict(inputs)))

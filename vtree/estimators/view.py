@@ -25,7 +25,8 @@ class TreeView:
     """A binary tree of M nodes, numbered breadth first, as scikit-learn's users know it.
 
     Category splits have no threshold (NaN); `children_left` takes the codes that their branch map
-    sends to child 0.
+    sends to child 0. The arrays are read-only, for the model would not follow a change: see
+    `vtree.prune` for smaller trees.
     """
 
     def __init__(self, tree: Tree, n_features: int, n_classes: Integers) -> None:
@@ -49,6 +50,11 @@ class TreeView:
         self.weighted_n_node_samples = tree.weight
         self.missing_go_to_left = (internal & (tree.missing_child == 0)).astype(np.uint8)
         self.value = tree.value.reshape(-1, self.n_outputs, self.max_n_classes)
+        for name, field in vars(self).items():
+            if isinstance(field, np.ndarray):
+                own = field.view()  # some are the model's own
+                own.flags.writeable = False
+                setattr(self, name, own)
 
     def apply(self, X: Any) -> Integers:
         """Return the leaf of each row, (N,)."""
