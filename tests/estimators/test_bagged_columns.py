@@ -32,6 +32,22 @@ def test_columns_of_a_table_come_as_the_table_did(make: Any) -> None:
     assert [float(value) for value in np.asarray(chosen["a"])] == [1.0, 2.0]
 
 
+class Stream:
+    """What hands Arrow's streams and nothing else, as databases do."""
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self._table = pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("make", [pa.record_batch, Stream])
+def test_columns_of_streams_keep_their_types(make: Any) -> None:
+    chosen = columns_of(make(TABLE), np.array([1, 0]))
+    assert chosen.to_pydict() == {"b": ["x", "y"], "a": [1.0, 2.0]}
+
+
 @pytest.mark.parametrize(
     "make", [np.asarray, np.ndarray.tolist, array_api_strict.asarray, np.ma.masked_array]
 )

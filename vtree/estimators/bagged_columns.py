@@ -39,14 +39,22 @@ def columns_of(X: Any, features: Integers) -> Any:
         return X[:, features]
     if arrays.is_array(X):
         return arrays.namespace(X).take(X, arrays.like(features, X), axis=1)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = _frame(X)
+    if frame is None:
         return np.asarray(X)[:, features]
     series = [frame[:, feature] for feature in features.tolist()]
     if np.unique(features).size < features.size:
         names = _own_names([each.name for each in series])
         series = [each.alias(name) for each, name in zip(series, names, strict=True)]
     return frame.select(*series).to_native()
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame as narwhals has it, None for what is none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    return nw.from_arrow(X, backend="pyarrow") if hasattr(X, "__arrow_c_stream__") else None
 
 
 def parameters_of(learner: Any, schema: Schema, features: Integers) -> dict[str, Any]:
