@@ -112,7 +112,7 @@ def test_trees_that_cannot_split_answer_as_in_lightgbm_nothing() -> None:
     y = np.digitize(table[:, 0], [10, 20])
     model = LeafwiseBoostingClassifier(n_estimators=200, min_child_samples=5, learning_rate=0.3)
     model.fit(table, y)
-    # LightGBM 4.6 with min_data_in_bin=1. One class after another has nothing left to split.
+    # LightGBM 4.7 with min_data_in_bin=1. One class after another has nothing left to split.
     expected = [-6.70833692, -6.45988488, 5.00548709]
     np.testing.assert_allclose(model.decision_function(table[:1])[0], expected, rtol=1e-7)
 
@@ -212,3 +212,16 @@ def test_rows_without_weight_are_held_out_no_more_than_absent_ones() -> None:
     known = digest(model.fit(X[weight > 0], Y[weight > 0], weight[weight > 0]))
     told = model.evals_result_
     assert digest(model.fit(X, Y, weight)) == known and model.evals_result_ == told
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [(0.7, [2.76752891, 3.07193688, 2.24500410]), (0.1, [2.45072071, 3.16624879, 1.86437070])],
+)
+def test_steps_of_counts_are_as_long_as_in_lightgbm(step: float, expected: list[float]) -> None:
+    table = np.random.default_rng(1).integers(0, 30, size=(120, 2)).astype(float)
+    counts = np.random.default_rng(2).poisson(np.exp(table[:, 0] / 15))
+    how = {"n_estimators": 10, "min_child_samples": 0, "min_child_weight": 40}
+    model = LeafwiseBoostingRegressor(objective="poisson", poisson_max_delta_step=step, **how)
+    # LightGBM 4.7 with min_data_in_bin=1.
+    np.testing.assert_allclose(model.fit(table, counts).predict(table[:3]), expected, rtol=1e-7)

@@ -50,7 +50,7 @@ SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "bagging": (
         LeafwiseBoostingRegressor,
         Y,
-        {"subsample": 0.6, "subsample_freq": 2, "objective": "poisson"},
+        {"subsample": 0.6, "subsample_freq": 2, "objective": "poisson", "learning_rate": 0.2},
     ),
     "extra trees": (LeafwiseBoostingClassifier, LABELS > 0, {"extra_trees": True}),
     "smooth, together": (

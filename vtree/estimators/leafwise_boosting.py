@@ -7,11 +7,13 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.binning import Bins
 from vtree.bundles import bundled
+from vtree.elementary import exp
 from vtree.ensembles.system import Categories, Goss, System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
@@ -57,7 +59,6 @@ class LeafwiseBoosting(BoostingEstimator):
     def _system(self, n_features: int, n_rows: int, total_weight: float) -> System:
         goss = self._goss()
         bagged = goss is None and self.subsample_freq > 0
-        n_raw, asked = self._n_raw(), objective_of(self.objective)
         depth = self.max_depth
         return System(
             learning_rate=float(self.learning_rate),
@@ -69,7 +70,7 @@ class LeafwiseBoosting(BoostingEstimator):
             min_rows=max(1, most(self.min_child_samples)),
             max_depth=most(depth) if depth is not None and depth > 0 else None,
             max_leaves=int(self.num_leaves),
-            curvature=n_raw / (n_raw - 1.0) if n_raw > 1 and asked is None else 1.0,
+            curvature=self._curvature(),
             subsample=float(self.subsample) if bagged else 1.0,
             subsample_every=max(1, int(self.subsample_freq)),
             goss=goss,
@@ -111,6 +112,11 @@ class LeafwiseBoosting(BoostingEstimator):
     def _own_terms(self) -> Callable[..., Any] | None:
         return self.objective if callable(self.objective) else None
 
+    def _curvature(self) -> float:
+        """Return what LightGBM multiplies second derivatives by."""
+        n_raw, asked = self._n_raw(), objective_of(self.objective)
+        return n_raw / (n_raw - 1.0) if n_raw > 1 and asked is None else 1.0
+
 
 class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     """Boosting of trees grown best leaf first (LightGBM's mechanism) for real targets.
@@ -134,6 +140,9 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         (`tweedie_variance_power`), what XGBoost, LightGBM and CatBoost call these
         ("reg:squarederror", "l1", "RMSE"), or objective(y, raw) -> (gradient, hessian), each of the
         shape of raw, as float64 arrays of the library that X is an array of, else of NumPy's.
+    poisson_max_delta_step : float
+        Second derivatives of objective="poisson" are multiplied by exp of it, so that answers do
+        not run away.
     data_sample_strategy : "bagging" or "goss"
         "goss": after 1 / `learning_rate` rounds, the `top_rate` of the rows with the largest
         derivatives are kept, and of the others `other_rate` are drawn and count for all of them.
@@ -213,6 +222,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
         "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
+        "poisson_max_delta_step": [Interval(Real, 0.0, 100.0, closed="both")],
     }
 
     def __init__(
@@ -245,6 +255,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         max_cat_to_onehot: int = 4,
         alpha: Any = 0.9,
         tweedie_variance_power: float = 1.5,
+        poisson_max_delta_step: float = 0.7,
         monotone_constraints: Any = None,
         interaction_constraints: Any = None,
         early_stopping_rounds: int | None = None,
@@ -272,6 +283,11 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         objective, alpha, power = self._loss_parameters().values()
         slope = one_number(alpha, "objective='huber'") if objective == "huber" else 1.0
         return regression_loss(objective, alpha, slope, power, name="alpha")
+
+    def _curvature(self) -> float:
+        if objective_of(self.objective) != "poisson":
+            return super()._curvature()
+        return float(exp(np.asarray([float(self.poisson_max_delta_step)]))[0])
 
 
 class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
