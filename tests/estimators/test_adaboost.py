@@ -1,5 +1,6 @@
 """AdaBoost beside worked rounds, scikit-learn, and itself on other backends."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from vtree import (
     CHAIDRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    growth,
+    routing,
 )
 from vtree.errors import InputError
 
@@ -113,6 +116,37 @@ def test_one_model_everywhere(estimator: Any, learner: int) -> None:
     assert vtree.digest(made().fit(X[order], y[order])) == expected
     with vtree.kernels("reference"):
         assert vtree.digest(made().fit(X, y)) == expected
+
+
+def _told(called: list[str], name: str, whole: Any, *args: Any, **more: Any) -> Any:
+    called.append(name)
+    return whole(*args, **more)
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What sorts rows by the node they go to, in the order of the calls."""
+    called: list[str] = []
+    for module, name in ((routing, "route"), (routing, "partition"), (growth, "with_subtrees")):
+        monkeypatch.setattr(module, name, partial(_told, called, name, getattr(module, name)))
+    return called
+
+
+def test_stumps_of_classes_sort_no_rows(passes: list[str]) -> None:
+    X, y = classes(10_000)  # up to 8,192 rows grow in one compiled call, in the cache
+    X[::7, 1] = np.nan
+    table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down"), "d": X[:, 3]}
+    for criterion in ("gini", "entropy"):
+        stump = DecisionTreeClassifier(max_depth=1, criterion=criterion)
+        for given in (X, table):
+            assert len(AdaBoostClassifier(stump, n_estimators=3).fit(given, y).estimators_) == 3
+    assert passes == []
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3).fit(X, y)
+    assert passes.count("route") >= 3
+    passes.clear()
+    # The impurity of a leaf of numbers is a sum over its rows.
+    AdaBoostRegressor(DecisionTreeRegressor(max_depth=1), n_estimators=3).fit(X, y)
+    assert passes == ["route"] * 3
 
 
 def test_frames_with_gaps_and_categories() -> None:
