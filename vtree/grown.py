@@ -17,6 +17,8 @@ from vtree_kernels.histogram import packed_sums
 
 Integers = NDArray[np.int64]
 
+_BLOCK = 1 << 16  # rows whose statistics are summed at a time, so that little is copied
+
 
 class Grown(NamedTuple):
     """M nodes in the order they were made, children of a node next to each other.
@@ -105,25 +107,17 @@ def plant(
     """Return the roots, one a segment of `rows`, with their totals."""
     layout = targets.layout
     grown = blank(start.size - 1, layout.n_statistics)
+    n_rows = len(targets.label)
+    all_rows = rows.size == n_rows if start.size == 2 else _is_every_one(rows, n_rows)
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
     total[:, 0] = np.diff(start)
-    label, weight, sums = targets.label, targets.weight, targets.sums
     if targets.packed is not None:
         total[:, 1:] = packed_sums(rows, start[:-1], start[1:], targets.packed)
-    all_rows = rows.size == len(label) if start.size == 2 else _is_every_one(rows, len(label))
-    if not all_rows:  # of one tree no row is named twice
-        label, sums = label[rows], sums[rows]
-        weight = None if weight is None else weight[rows]
-    if weight is not None:
-        total[:, 1] = np.add.reduceat(weight, start[:-1])
-    for output in range(sums.shape[1]):
-        total[:, layout.first + output] = np.add.reduceat(sums[:, output], start[:-1])
-    for output in range(label.shape[1]):
-        for root, (a, z) in enumerate(pairwise(start.tolist())):
-            own = None if weight is None else weight[a:z].astype(np.float64)  # exact, as all sums
-            total[root] += np.bincount(label[a:z, output], own, layout.n_statistics).astype(
-                np.int64
-            )
+    for root, (a, z) in enumerate(pairwise(start.tolist())):
+        for first in range(a, z, _BLOCK):
+            block = slice(first, min(first + _BLOCK, z))
+            # Of one tree no row is named twice.
+            _add_rows(total[root], targets, block if all_rows else rows[block])
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=keys,
@@ -131,6 +125,19 @@ def plant(
         stop=start[1:],
         total=total,
     )
+
+
+def _add_rows(total: Integers, targets: Targets, rows: NDArray[Any] | slice) -> None:
+    """Add the statistics of some rows, but for their number, to `total` (S,)."""
+    layout = targets.layout
+    weight = None if targets.weight is None else targets.weight[rows]
+    if weight is not None:
+        total[1] += weight.sum()
+        weight = weight.astype(np.float64)  # exact, as all sums
+    for output, own in enumerate(targets.sums[rows].T):
+        total[layout.first + output] += own.sum()
+    for own in targets.label[rows].T:
+        total += np.bincount(own, weight, layout.n_statistics).astype(np.int64)
 
 
 def _is_every_one(rows: NDArray[Any], n_rows: int) -> bool:

@@ -100,21 +100,20 @@ def _grow_batch(
     forest: Forest, keys: NDArray[np.uint64], samples: list[Sample], workers: int
 ) -> Tree:
     bins, targets = forest.bins, forest.targets
-    roots = [np.arange(bins.n_rows)] * keys.size
+    unit = samples[0].unit if samples else 1.0
     if len(samples) == 1 and samples[0].features is None:
-        roots = [samples[0].rows.astype(np.int32)]
-        times = np.zeros(bins.n_rows, dtype=np.int64)
-        times[samples[0].rows] = samples[0].times
+        roots, times = _of_whole_table(samples, bins.n_rows)
         targets = repeated(targets, slice(None), times)
-    elif samples:
+    elif not samples:
+        roots = [np.arange(bins.n_rows)] * keys.size
+    else:
         rows = np.concatenate([each.rows for each in samples])
         times = np.concatenate([each.times for each in samples])
         bins = _without_undrawn(_rows_of_bins(bins, rows), samples)
         targets = repeated(targets, rows, times)
         ends = np.cumsum([each.rows.size for each in samples])
         roots = np.split(np.arange(rows.size), ends[:-1])
-    if samples:
-        targets = targets._replace(weight_unit=targets.weight_unit * samples[0].unit)
+    targets = targets._replace(weight_unit=targets.weight_unit * unit)
     samples.clear()  # as large as what grows, and the caller holds them
     plan = _plan_for(forest.plan, forest.targets, targets)
     share = max(plan.budget // workers, node_bytes(bins.groups, targets.layout))
@@ -124,6 +123,16 @@ def _grow_batch(
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     return finish(grown, placed, branch_map, targets, forest.criterion)
+
+
+def _of_whole_table(
+    samples: list[Sample], n_rows: int
+) -> tuple[list[NDArray[np.int32]], Integers]:
+    """Take the only sample; return (its rows, as roots are, how often each row counts (N,))."""
+    own = samples.pop()  # as large as what is made of it, and the caller holds the list
+    times = np.zeros(n_rows, dtype=np.int64)
+    times[own.rows] = own.times
+    return [own.rows.astype(np.int32)], times
 
 
 def _plan_for(plan: Plan, before: Targets, after: Targets) -> Plan:
