@@ -102,7 +102,8 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
         rpart documents it; "rpart", that it sends right and that it sends wrong, as rpart 4.1
         counts, which has no surrogate where a copy of the feature is at hand.
     max_bins : int or None
-        The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value.
+        The most bins of a numeric feature, 2 … 65,535. None: one bin a distinct value. Up to 255
+        hold equal shares of the rows; of more, those near both ends hold less.
     categorical_features : "from_dtype", None, mask, indices or names
         "from_dtype" takes the columns of strings and categories of a data frame.
     unknown_categories : "missing" or "error"

@@ -31,8 +31,9 @@ class RandomForestClassifier(ForestClassifier):
     voting : "soft" or "hard"
         Whether trees vote with the class shares of their leaves, or with one class (Breiman's).
     max_bins : int or None
-        As in `DecisionTreeClassifier`, but more of them: trees of a forest grow until their nodes
-        are pure, and 255 thresholds a feature cost a few of a thousand cases on large tables.
+        As in `DecisionTreeClassifier`, but more of them, close together near both ends: in most
+        nodes no drawn feature tells much, and a split that cuts off few rows leaves the others to
+        features that do. 255 even bins cost some of a thousand cases on large tables.
     categorical_features, unknown_categories, min_samples_category, device, n_jobs,
     histogram_budget
         As in `DecisionTreeClassifier`. None of the last three changes the model.
