@@ -125,7 +125,7 @@ def _grow_batch(
     return finish(grown, placed, branch_map, targets, forest.criterion)
 
 
-def _of_whole_table(samples: list[Sample], n_rows: int) -> tuple[list[NDArray[np.int32]], Integers]:
+def _of_whole_table(samples: list[Sample], n_rows: int) -> tuple[list[NDArray[Any]], Integers]:
     """Take the only sample; return (its rows, as roots are, how often each row counts (N,))."""
     own = samples.pop()  # as large as what is made of it, and the caller holds the list
     times = np.zeros(n_rows, dtype=np.int64)
