@@ -89,26 +89,6 @@ def test_quantile_bins_have_near_equal_shares() -> None:
     assert codes.max() == 6
 
 
-@pytest.mark.parametrize("max_bins", [3, 255, 256, 257, 1_023, 9_999])
-@pytest.mark.parametrize("n_rows", [300, 1_025, 10_000, 60_000])
-def test_there_are_as_many_bins_as_asked_for(n_rows: int, max_bins: int) -> None:
-    max_bins = min(max_bins, n_rows - 1)
-    counts = np.bincount(_codes(_bins(np.arange(n_rows + 0.0)[:, None], max_bins=max_bins))[:, 0])
-    assert counts[0] == 0 and counts.size == max_bins + 1 and (counts[1:] > 0).all()
-    assert (abs(counts[1:] - counts[:0:-1]) <= 1).all()  # both ends alike
-    if max_bins <= 255:
-        assert counts[1:].max() - counts[1:].min() <= 1
-
-
-def test_of_many_bins_those_near_the_ends_hold_a_share_of_what_lies_beyond() -> None:
-    x = np.random.default_rng(1).permutation(np.arange(100_000.0))[:, None]
-    counts = np.bincount(_codes(_bins(x, max_bins=1_023))[:, 0])[1:]
-    beyond = np.cumsum(counts)
-    assert counts[0] == 1
-    assert (counts[1:512] <= np.maximum(1.0, beyond[:511] / 25.0)).all()
-    assert counts.max() <= 1.4 * 100_000 / 1_023
-
-
 @pytest.mark.parametrize("max_bins", [10, 400])
 def test_weights_are_repetitions(max_bins: int) -> None:
     random = np.random.default_rng(2)
@@ -119,14 +99,6 @@ def test_weights_are_repetitions(max_bins: int) -> None:
     for one, other in zip(weighed.edges, repeated.edges, strict=True):
         assert one.size < np.unique(X).size - 1
         assert_same_bits(one, other)
-
-
-def test_weights_of_any_size_leave_bins_for_the_middle() -> None:
-    random = np.random.default_rng(2)
-    x, weight = random.normal(size=(5_000, 1)), random.integers(2**30, 2**40, 5_000)
-    bins = _bins(x, max_bins=1_023, weight=weight)
-    assert bins.n_bins[0] > 750
-    assert np.bincount(_codes(bins)[:, 0]).max() <= 20
 
 
 @pytest.mark.parametrize("max_bins", [None, 20, 300])

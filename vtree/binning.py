@@ -11,7 +11,6 @@ more. Equal values never straddle an edge.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.draws import sample_rows
 from vtree.errors import InputError
+from vtree.quantiles import at, quantile_edges
 from vtree_kernels import run_blocks, run_tasks
 from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
@@ -32,11 +32,6 @@ MAX_CODES = 65_536  # what uint16 holds, the missing code included
 
 # Above this many rows, quantiles come from a sample of about this size, chosen by row number.
 SAMPLE_ROWS = 200_000
-
-# Up to so many bins of a feature hold equal shares of its rows. Of more, those near both ends hold
-# less: no more than _STEPS / max_bins of the rows beyond them.
-_EVEN_BINS = 255
-_STEPS = 40
 
 # Features share a histogram array with others of similar width, so that padding stays small.
 _WIDTHS = (33, 257, 4097, MAX_CODES)
@@ -304,13 +299,13 @@ def _numeric_bins(
     if part is not None:
         x, own = _sorted(part, part_weight)
         if _count_distinct(x) > max_bins:
-            return _quantile_edges(x, own, max_bins), None
+            return quantile_edges(x, own, max_bins), None
         values = _distinct(x)
         if _all_among(column, values):
             return midpoints(values[:-1], values[1:]), values
     x, own = _sorted(column, weight)
     if _count_distinct(x) > max_bins:
-        return _quantile_edges(x, own, max_bins), None
+        return quantile_edges(x, own, max_bins), None
     values = _distinct(x)
     return midpoints(values[:-1], values[1:]), values
 
@@ -342,67 +337,7 @@ def _distinct(x: Array) -> NDArray[np.float64]:
     if x.shape[0] == 0:
         return np.empty(0)
     first = np.concatenate([[0], arrays.to_numpy(xp.nonzero(x[1:] != x[:-1])[0]) + 1])
-    return _at(x, first)
-
-
-def _at(x: Array, places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return x[places] on the host, −0.0 as 0.0."""
-    taken = arrays.namespace(x).take(x, arrays.like(places, x))
-    return arrays.to_numpy(taken).astype(np.float64) + 0.0
-
-
-def _quantile_edges(
-    x: Array, weight: NDArray[np.int64] | None, max_bins: int
-) -> NDArray[np.float64]:
-    """Return edges between distinct values, as near to shares of the weight as they allow.
-
-    Edge i stands behind the first value of sorted `x` at which the i-th of `_shares` of the weight
-    is reached, halfway to the next greater one.
-    """
-    xp = arrays.namespace(x)
-    reached = None if weight is None else np.cumsum(weight)
-    total = int(x.shape[0] if reached is None else reached[-1])
-    own, whole = _shares(min(total, SAMPLE_ROWS), max_bins)
-    targets = np.asarray([-(-part * total // whole) for part in own])
-    place = targets - 1 if reached is None else np.searchsorted(reached, targets)
-    low = np.unique(_at(x, place))
-    behind = xp.searchsorted(x, arrays.like(low, x, dtype=_numpy_dtype(x)), side="right")
-    following = arrays.to_numpy(behind).astype(np.int64)
-    low, following = low[following < x.shape[0]], following[following < x.shape[0]]
-    return midpoints(low, _at(x, following))
-
-
-@functools.lru_cache(maxsize=64)
-def _shares(n_rows: int, max_bins: int) -> tuple[list[int], int]:
-    """Return (max_bins − 1 parts of a whole, ascending, the whole): where `n_rows` are cut.
-
-    More than `_EVEN_BINS` bins are no larger than a fraction of the rows beyond them, from one row
-    at either end, until what is left between can be cut evenly by bins no larger than that. The
-    best split of a feature that tells nothing lies anywhere on the scale of log(p / (1 − p)), p
-    being the share of the rows on its left, so most of them cut off few rows and leave the others
-    to features that tell something (Ishwaran, The effect of splitting on random forests, Machine
-    Learning 99, 2015). Even bins have no cuts there.
-    """
-    if max_bins <= _EVEN_BINS:
-        return list(range(1, max_bins)), max_bins
-    end: list[int] = []
-    place, step, between = 0, 1, max_bins - 1
-    while step * (between + 1) < n_rows - 2 * place:
-        place += step
-        end.append(place)
-        between -= 2
-        step = max(1, place * _STEPS // max_bins)
-    # In units of 1 / (between + 1) rows.
-    unit, room = between + 1, n_rows - 2 * place
-    low = [unit * each for each in end]
-    middle = [unit * place + room * i for i in range(1, unit)]
-    high = [unit * (n_rows - each) for each in reversed(end)]
-    return [*low, *middle, *high], unit * n_rows
-
-
-def _numpy_dtype(x: Array) -> Any:
-    """Return NumPy's name for the float type of `x`."""
-    return np.float32 if x.dtype == arrays.namespace(x).float32 else np.float64
+    return at(x, first)
 
 
 def _all_among(column: Array, values: NDArray[np.float64]) -> bool:
