@@ -137,6 +137,8 @@ def encode_table(
     if unknown not in ("missing", "error"):
         raise InputError(f"unknown must be 'missing' or 'error', not {unknown!r}.")
     table = _open(X)
+    if isinstance(table, Columns):  # which names are missing says more than how many
+        _check_names(table.names, schema.names)
     width = table.shape[1]
     if width != len(schema.levels):
         raise InputError(
@@ -144,7 +146,6 @@ def encode_table(
             "input. Pass the columns of the training table, in its order."
         )
     if isinstance(table, Columns):
-        _check_names(table.names, schema.names)
         return _encode_columns(table, schema, unknown)
     if unknown == "error":
         nominal = {place: own for place, own in enumerate(schema.levels) if own is not None}
