@@ -97,7 +97,7 @@ def with_columns(bins: Bins) -> Bins:
     """
     groups = []
     for group in bins.groups:
-        if isinstance(group.codes, np.ndarray):
+        if group.by_column is None and isinstance(group.codes, np.ndarray):
             group = group._replace(by_column=_by_column(group.codes))
         groups.append(group)
     return bins._replace(groups=tuple(groups))
@@ -238,16 +238,38 @@ def spread(bins: Bins, features: NDArray[np.int64], n_features: int) -> Bins:
 
 
 def beside(first: Bins, second: Bins) -> Bins:
-    """Return the bins of two tables with the same rows as those of one, side by side."""
+    """Return the bins of two tables with the same rows as those of one, side by side.
+
+    Narrow numbers of both share a group, for which each level of a tree has one histogram less.
+    """
     before = first.n_bins.size
-    moved = tuple(group._replace(features=group.features + before) for group in second.groups)
+    groups = list(first.groups)
+    for group in second.groups:
+        group = group._replace(features=group.features + before)
+        place = next((n for n, own in enumerate(groups) if _go_together(own, group)), None)
+        if place is None:
+            groups.append(group)
+        else:
+            groups[place] = _together(groups[place], group)
     return Bins(
-        first.groups + moved,
+        tuple(groups),
         first.edges + second.edges,
         first.distinct + second.distinct,
         np.concatenate([first.n_bins, second.n_bins]),
         np.concatenate([first.is_categorical, second.is_categorical]),
     )
+
+
+def _go_together(one: Group, other: Group) -> bool:
+    narrow = max(one.n_codes, other.n_codes) <= _WIDTHS[0]
+    return narrow and not (one.categorical or other.categorical or one.bundles or other.bundles)
+
+
+def _together(one: Group, other: Group) -> Group:
+    """Return the group of two, the features of the second behind those of the first."""
+    codes = arrays.namespace(one.codes).concat([one.codes, other.codes], axis=1)
+    features = np.concatenate([one.features, other.features])
+    return Group(features, codes, max(one.n_codes, other.n_codes), False)
 
 
 def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) -> Array:

@@ -120,7 +120,7 @@ def _tables(
         statistics = of_rows_before(sources, order)
         edges = edges or _edges(sources, statistics, values)
         own = bin_at(arrays.like(statistics, values), edges)
-        tables.append((beside(bins, with_columns(own)), statistics if asked else None))
+        tables.append((with_columns(beside(bins, own)), statistics if asked else None))
     return tables[::-1]
 
 
