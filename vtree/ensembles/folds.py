@@ -157,9 +157,8 @@ def random_order(seed: int, number: int, n_rows: int) -> Integers:
 def whole_fold(bins: Bins, statistics: Floats | None, sums: Floats) -> Fold:
     """Return a fold with one model that learns from all rows; sums (N, K)."""
     every = np.arange(bins.n_rows)
-    return Fold(
-        bins, bins, side_by_side(bins), statistics, every, np.zeros_like(every), 1, every.size, sums
-    )
+    own = every, np.zeros_like(every), 1, every.size, sums
+    return Fold(bins, bins, side_by_side(bins), statistics, *own)
 
 
 def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: int) -> Fold:
@@ -174,9 +173,9 @@ def prefix_fold(bins: Bins, statistics: Floats | None, order: Integers, n_raw: i
     )
     sums = np.zeros((rows.size, n_raw))
     tiled = _taken(bins, rows)
-    return Fold(
-        tiled, bins, side_by_side(tiled), statistics, rows, model, len(sizes), learners.size, sums
-    )
+    together = side_by_side(tiled, several=True)
+    own = rows, model, len(sizes), learners.size, sums
+    return Fold(tiled, bins, together, statistics, *own)
 
 
 def prefixes(n_rows: int) -> list[int]:

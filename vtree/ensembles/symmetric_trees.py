@@ -20,9 +20,10 @@ from vtree_kernels.symmetric_splits import Columns, Levels, Rule, symmetric_spli
 
 Integers = NDArray[np.int64]
 
-# Codes of a table: with one thread up to a million take less time so, with two half as many. Levels
-# of a tree: their nodes are put in order one by one.
-_FEW_CODES, _FEW_LEVELS = 1 << 19, 8
+# Codes of a table: with one thread up to a million take less time so, with two half as many; more
+# where several trees share their splits, whose many nodes cost growth more. Levels of a tree: their
+# nodes are put in order one by one.
+_FEW_CODES, _FEW_OF_SEVERAL, _FEW_LEVELS = 1 << 19, 1 << 21, 8
 
 
 class SideBySide(NamedTuple):
@@ -33,11 +34,15 @@ class SideBySide(NamedTuple):
     n_codes: int
 
 
-def side_by_side(bins: Bins) -> SideBySide | None:
-    """Return the codes of a table for `grown_at_once`, None if they are too many for it."""
+def side_by_side(bins: Bins, *, several: bool = False) -> SideBySide | None:
+    """Return the codes of a table for `grown_at_once`, None if they are too many for it.
+
+    several: whether its rows are those of several trees.
+    """
     groups = bins.groups
     n_columns = sum(group.codes.shape[1] for group in groups)
-    if bins.n_rows * n_columns > _FEW_CODES or not arrays.is_numpy(groups[0].codes):
+    most = _FEW_OF_SEVERAL if several else _FEW_CODES
+    if bins.n_rows * n_columns > most or not arrays.is_numpy(groups[0].codes):
         return None
     features = np.concatenate([group.features for group in groups])
     n_codes = max(group.n_codes for group in groups)
