@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree import binning
-from vtree.binning import Bins, beside, bin_at, bin_table, midpoints, spread, with_columns
+from vtree.binning import Bins, beside, bin_table, midpoints, spread, with_columns
 from vtree.errors import InputError
 
 number = st.one_of(
@@ -203,17 +203,3 @@ def test_codes_by_column_are_those_of_their_rows(n_rows: int) -> None:
     assert group.by_column is not None and group.by_column.flags.f_contiguous
     np.testing.assert_array_equal(group.by_column, group.codes)
     assert group.of(group.codes[: n_rows // 2]).by_column is None
-
-
-def test_narrow_numbers_of_both_sides_share_a_group(xp: Namespace) -> None:
-    first = bin_table(
-        xp.asarray(np.stack([np.arange(60.0), np.arange(60) % 3], axis=1)), np.full(2, -1)
-    )
-    second = bin_at(xp.asarray(np.arange(60.0)[:, None] % 5), (np.array([1.5, 2.5]),))
-    both = beside(first, second)
-    assert [group.features.tolist() for group in both.groups] == [[1, 2], [0]]
-    codes = xp.to_numpy(both.groups[0].codes)
-    np.testing.assert_array_equal(codes[:, 0], np.arange(60) % 3 + 1)
-    np.testing.assert_array_equal(codes[:, 1], np.array([1, 1, 2, 3, 3])[np.arange(60) % 5])
-    assert both.groups[0].n_codes == 5
-    assert both.n_bins.tolist() == [60, 3, 3]

@@ -34,7 +34,8 @@ MAX_CODES = 65_536  # what uint16 holds, the missing code included
 SAMPLE_ROWS = 200_000
 
 # Features share a histogram array with others of similar width, so that padding stays small.
-_WIDTHS = (33, 257, 4097, MAX_CODES)
+NARROW = 33  # codes
+_WIDTHS = (NARROW, 257, 4097, MAX_CODES)
 # Up to 12 levels, all subsets can be tried: no wider feature may stand beside such a one.
 _CATEGORY_WIDTHS = (13, *_WIDTHS)
 
@@ -238,38 +239,16 @@ def spread(bins: Bins, features: NDArray[np.int64], n_features: int) -> Bins:
 
 
 def beside(first: Bins, second: Bins) -> Bins:
-    """Return the bins of two tables with the same rows as those of one, side by side.
-
-    Narrow numbers of both share a group, for which each level of a tree has one histogram less.
-    """
+    """Return the bins of two tables with the same rows as those of one, side by side."""
     before = first.n_bins.size
-    groups = list(first.groups)
-    for group in second.groups:
-        group = group._replace(features=group.features + before)
-        place = next((n for n, own in enumerate(groups) if _go_together(own, group)), None)
-        if place is None:
-            groups.append(group)
-        else:
-            groups[place] = _together(groups[place], group)
+    moved = tuple(group._replace(features=group.features + before) for group in second.groups)
     return Bins(
-        tuple(groups),
+        first.groups + moved,
         first.edges + second.edges,
         first.distinct + second.distinct,
         np.concatenate([first.n_bins, second.n_bins]),
         np.concatenate([first.is_categorical, second.is_categorical]),
     )
-
-
-def _go_together(one: Group, other: Group) -> bool:
-    narrow = max(one.n_codes, other.n_codes) <= _WIDTHS[0]
-    return narrow and not (one.categorical or other.categorical or one.bundles or other.bundles)
-
-
-def _together(one: Group, other: Group) -> Group:
-    """Return the group of two, the features of the second behind those of the first."""
-    codes = arrays.namespace(one.codes).concat([one.codes, other.codes], axis=1)
-    features = np.concatenate([one.features, other.features])
-    return Group(features, codes, max(one.n_codes, other.n_codes), False)
 
 
 def level_numbers(values: Array, edges: tuple[NDArray[np.float64] | None, ...]) -> Array:

@@ -3,8 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vtree.binning import bin_table
-from vtree.ensembles.folds import Fold, Ordering, planted, prefix_fold, prefixes
+from tests.conftest import Namespace
+from vtree.binning import beside, bin_at, bin_table
+from vtree.ensembles.folds import Fold, Ordering, narrow_together, planted, prefix_fold, prefixes
 from vtree.ensembles.target_statistics import Kind, Prior, rows_of
 
 NUMBERS = np.array([-1])
@@ -93,3 +94,17 @@ def test_shares_are_cut_evenly() -> None:
     expected = np.floor(fold.statistics / highest + 1e-9)
     np.testing.assert_array_equal(codes, expected + 1)
     assert (fold.statistics[:, 0] == 0.4).any()  # 6 / 15
+
+
+def test_narrow_numbers_of_both_sides_share_a_group(xp: Namespace) -> None:
+    first = bin_table(
+        xp.asarray(np.stack([np.arange(60.0), np.arange(60) % 3], axis=1)), np.full(2, -1)
+    )
+    second = bin_at(xp.asarray(np.arange(60.0)[:, None] % 5), (np.array([1.5, 2.5]),))
+    both = narrow_together(beside(first, second))
+    assert [group.features.tolist() for group in both.groups] == [[1, 2], [0]]
+    codes = xp.to_numpy(both.groups[0].codes)
+    np.testing.assert_array_equal(codes[:, 0], np.arange(60) % 3 + 1)
+    np.testing.assert_array_equal(codes[:, 1], np.array([1, 1, 2, 3, 3])[np.arange(60) % 5])
+    assert both.groups[0].n_codes == 5
+    assert both.n_bins.tolist() == [60, 3, 3]

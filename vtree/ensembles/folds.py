@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vtree import arrays, draws
 from vtree.arrays import Array
-from vtree.binning import Bins, beside, bin_at, bin_table, with_columns
+from vtree.binning import NARROW, Bins, Group, beside, bin_at, bin_table, with_columns
 from vtree.ensembles.symmetric_trees import SideBySide, side_by_side
 from vtree.ensembles.target_statistics import Column, Rows, columns_of, of_rows_before
 
@@ -120,8 +120,25 @@ def _tables(
         statistics = of_rows_before(sources, order)
         edges = edges or _edges(sources, statistics, values)
         own = bin_at(arrays.like(statistics, values), edges)
-        tables.append((with_columns(beside(bins, own)), statistics if asked else None))
+        tables.append(
+            (with_columns(narrow_together(beside(bins, own))), statistics if asked else None)
+        )
     return tables[::-1]
+
+
+def narrow_together(bins: Bins) -> Bins:
+    """Return the table with one group of all narrow numbers: a histogram less at each level."""
+
+    def goes(group: Group) -> bool:
+        return group.n_codes <= NARROW and not group.categorical and group.bundles is None
+
+    narrow = [group for group in bins.groups if goes(group)]
+    if len(narrow) < 2:
+        return bins
+    codes = arrays.namespace(narrow[0].codes).concat([group.codes for group in narrow], axis=1)
+    features = np.concatenate([group.features for group in narrow])
+    one = Group(features, codes, max(group.n_codes for group in narrow), False)
+    return bins._replace(groups=(one, *(group for group in bins.groups if not goes(group))))
 
 
 def _edges(sources: Rows, statistics: Floats, values: Array) -> tuple[Floats, ...]:
