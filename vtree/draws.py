@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 # What a draw is for; a new purpose takes a new number.
 FEATURE_ORDER, THRESHOLD, ROW_SAMPLE, TREE, SUBSAMPLE, COLUMNS = 1, 2, 3, 4, 5, 6
-PERMUTATION, BOOTSTRAP, SCORE, SHUFFLE, ROUNDING = 7, 8, 9, 10, 11
+PERMUTATION, BOOTSTRAP, SHUFFLE, ROUNDING, SCORE = 7, 8, 10, 11, 12
 
 
 def mix(*words: Any) -> Words:
