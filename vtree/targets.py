@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels.histogram import Compact, unpacked
+from vtree_kernels.histogram import Compact, numbers_of
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -51,8 +51,7 @@ class Targets(NamedTuple):
         found = self.packed
         if found is None:
             return None if self.weight is None else self.weight[rows], self.sums[rows]
-        fields = unpacked(found, rows)
-        return fields[0] if found.weighted else None, fields[found.weighted :].T
+        return numbers_of(found, rows)
 
 
 def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:

@@ -10,6 +10,7 @@ stay in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -36,6 +37,29 @@ def _write(numbers, rows, tasks, first, last):  # type: ignore[no-untyped-def]
         own = numbers.dtype.type(tasks[t, 0])
         for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
             numbers[np.uint64(rows[position])] = own
+
+
+def summed(
+    add: Callable[[NDArray[np.int64], NDArray[np.int64], int, int], None],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    width: int,
+) -> NDArray[np.int64]:
+    """Return the sums (L, width) of segments whose tasks add(part, tasks, first, last) sums up.
+
+    It writes part[t], (width,), for tasks first … last − 1.
+    """
+    tasks = chunks(start, stop, CHUNK)
+    borders = batches(tasks, CHUNK // 4, 0)
+    part = np.empty((len(tasks), width), dtype=np.int64)
+
+    def some(index: int) -> None:
+        add(part, tasks, borders[index], borders[index + 1])
+
+    _threads.run(some, len(borders) - 1, work=8 * int((stop - start).sum()))
+    first = np.searchsorted(tasks[:, 0], np.arange(start.size))  # of each segment's tasks
+    sums: NDArray[np.int64] = np.add.reduceat(part, first) if start.size else part
+    return sums
 
 
 def segment_of_rows(

@@ -24,12 +24,13 @@ nothing but what a twin reads: a tree whose histograms take many calls asks for 
 nor sums, (N, 0).
 
     values = unpacked(compact, rows, counted)                  (P, n)  weight if any, then sums
+    weight, sums = numbers_of(compact, rows)                   (n,) or None, (n, J)
     sums = packed_sums(rows, start, stop, compact, counted)    (L, P)  of rows[start[l] : stop[l]]
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
-from vtree_kernels.histogram.reference import Compact, Derived, packing, unpacked
+from vtree_kernels.histogram.reference import Compact, Derived, numbers_of, packing, unpacked
 
 histogram = Kernel(
     reference.histogram,
@@ -41,4 +42,13 @@ compacted = Kernel(reference.compacted, cpu="vtree_kernels.histogram.cpu")
 
 packed_sums = Kernel(reference.packed_sums, cpu="vtree_kernels.histogram.packed")
 
-__all__ = ["Compact", "Derived", "compacted", "histogram", "packed_sums", "packing", "unpacked"]
+__all__ = [
+    "Compact",
+    "Derived",
+    "compacted",
+    "histogram",
+    "numbers_of",
+    "packed_sums",
+    "packing",
+    "unpacked",
+]

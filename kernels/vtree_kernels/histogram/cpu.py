@@ -23,6 +23,7 @@ from vtree_kernels.histogram.adding import (
 from vtree_kernels.histogram.reference import Compact, Derived
 from vtree_kernels.histogram.words import (
     add_counts,
+    all_bits,
     field_bits,
     field_reach,
     fill_fields,
@@ -72,7 +73,7 @@ def _add_words(  # type: ignore[no-untyped-def]
     n_features, n_codes, n_statistics = hist.shape
     n_classes = n_statistics - counted - weighted if label.shape[1] else 1
     with_count = np.intp(counted > 0 or weighted == 0)
-    fields, n_words, most = packing(_all_bits(compact.bits, with_count))
+    fields, n_words, most = packing(all_bits(compact.bits, with_count))
     places = _places(fields, n_statistics, (weighted, label.shape[1] > 0, counted))
     wide, bundles = np.intp(min(n_words, 2)), (n_words + 1) // 2
     columns = max(LEAST, NEAR // (8 * wide * n_codes * n_classes))
@@ -116,15 +117,6 @@ def _add_whole(  # type: ignore[no-untyped-def]
             given = codes, n_features, rows, block, min(block + most, end), first, last
             add_whole(n_codes, cells, *given, words)
             move_words(own, cells[:size], fields, lowest, first_sum, block == begin)
-
-
-@numba.njit(cache=True, nogil=True)
-def _all_bits(bits, with_count):  # type: ignore[no-untyped-def]
-    """Return what all fields have, a count being the first if there is one."""
-    all_bits = np.zeros(with_count + bits.size, np.int64)
-    for f in range(bits.size):
-        all_bits[with_count + f] = bits[f]
-    return all_bits
 
 
 @numba.njit(cache=True, nogil=True)
@@ -215,8 +207,8 @@ def _add_tasks(  # type: ignore[no-untyped-def]
     many = _MOVE * n_codes * (n_statistics - counted - weighted if outputs else 1)
     all_codes, planes = codes.reshape(-1), (n_statistics, counted, weighted)
     whole = n_codes * _WHOLE[min(values.shape[1] - 1, 1)]
-    fields, _, most = packing(_all_bits(compact.bits, counted))
-    packed = compact.words, fields, most, _all_bits(compact.lowest, counted), counted + weighted
+    fields, _, most = packing(all_bits(compact.bits, counted))
+    packed = compact.words, fields, most, all_bits(compact.lowest, counted), counted + weighted
     for t in range(first_task, last_task):
         node, begin, end, copy = tasks[t, 0], tasks[t, 1], tasks[t, 2], tasks[t, 3]
         own = hist[node] if copy < 0 else extra[copy]
@@ -285,7 +277,7 @@ def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counte
     _threads.run_blocks(look, n_rows, each=2)
     bits, lowest = field_bits(np.bitwise_or.reduce(reaches, axis=0), weighted)
     if sums.shape[1]:  # and no classes, each of which would have cells of its own
-        places, n_words, _ = packing(_all_bits(bits, int(counted)))
+        places, n_words, _ = packing(all_bits(bits, int(counted)))
         if n_words == 1:
             words = np.empty(n_rows, dtype=np.int64)
             _threads.run_blocks(fill_words, n_rows, each=4)

@@ -15,15 +15,12 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from vtree_kernels import _threads
-from vtree_kernels._tasks import batches, chunks
+from vtree_kernels._segments import summed
 from vtree_kernels.histogram.reference import Compact, packing
 from vtree_kernels.histogram.words import all_bits
 
 Integers = NDArray[np.int64]
 Packed = tuple[Integers, Integers, Integers]
-
-CHUNK = 32_768  # rows of a task
 
 
 def packed_of(compact: Compact | None, counted: bool) -> Packed:
@@ -66,15 +63,9 @@ def packed_sums(
     counted: bool = True,
 ) -> Integers:
     """Return sums (L, P); see the package for the contract."""
-    tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK, 0)
-    part = np.empty((len(tasks), compact.bits.size), dtype=np.int64)
     packed = packed_of(compact, counted)
 
-    def add(index: int) -> None:
-        _add(part, rows, tasks, borders[index], borders[index + 1], *packed)
+    def add(part: Integers, tasks: Integers, first: int, last: int) -> None:
+        _add(part, rows, tasks, first, last, *packed)
 
-    _threads.run(add, len(borders) - 1, work=8 * int((stop - start).sum()))
-    first = np.searchsorted(tasks[:, 0], np.arange(start.size))  # of each segment's tasks
-    sums: Integers = np.add.reduceat(part, first) if start.size else part
-    return sums
+    return summed(add, start, stop, compact.bits.size)

@@ -74,6 +74,14 @@ def unpacked(compact: Compact, rows: Any, counted: bool = True) -> Any:
     return xp.stack([own << lowest for own, lowest in fields])
 
 
+def numbers_of(compact: Compact, rows: Any) -> tuple[Any | None, Any]:
+    """Return weight (n,), None if there is none, and sums (n, J) from some rows' counted words."""
+    fields = unpacked(compact, rows)
+    return fields[0] if compact.weighted else None, np.ascontiguousarray(
+        fields[compact.weighted :].T
+    )
+
+
 def packed_sums(rows: Any, start: Any, stop: Any, compact: Compact, counted: bool = True) -> Any:
     """Return the sums (L, P) int64 of the fields of rows[start[l] : stop[l]]."""
     found = unpacked(compact, rows, counted)

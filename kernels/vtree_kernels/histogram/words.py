@@ -55,9 +55,13 @@ def _bits_of_all(numbers: Any, first: Any, step: Any) -> Any:
     return own
 
 
-def all_bits(bits: NDArray[np.int64], counted: int) -> NDArray[np.int64]:
+@numba.njit(cache=True, nogil=True)
+def all_bits(bits, counted):  # type: ignore[no-untyped-def]
     """Return what all fields of a word have, a count being the first if there is one."""
-    return np.concatenate([np.zeros(counted, np.int64), bits])
+    found = np.zeros(counted + bits.size, np.int64)
+    for f in range(bits.size):
+        found[counted + f] = bits[f]
+    return found
 
 
 def field_bits(

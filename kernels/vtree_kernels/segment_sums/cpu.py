@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
-from vtree_kernels._tasks import batches, chunks
+from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows, summed
 
 
 @numba.njit(cache=True, nogil=True)
@@ -57,14 +56,8 @@ def segment_sums(
         _threads.run(add_in_turn, len(parts), work=8 * n_rows)
         whole: NDArray[np.int64] = parts.sum(axis=0)[:-1]
         return whole
-    tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK // 4, 0)
-    part = np.empty((len(tasks), values.shape[1]), dtype=np.int64)
 
-    def add(index: int) -> None:
-        _add(part, values, rows, tasks, borders[index], borders[index + 1])
+    def add(part: NDArray[np.int64], tasks: NDArray[np.int64], first: int, last: int) -> None:
+        _add(part, values, rows, tasks, first, last)
 
-    _threads.run(add, len(borders) - 1, work=8 * int((stop - start).sum()))
-    first = np.searchsorted(tasks[:, 0], np.arange(start.size))  # of each segment's tasks
-    sums: NDArray[np.int64] = np.add.reduceat(part, first) if start.size else part
-    return sums
+    return summed(add, start, stop, width)

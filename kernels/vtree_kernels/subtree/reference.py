@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels.cuts import cut_sums, extremes
-from vtree_kernels.histogram import Compact, unpacked
+from vtree_kernels.histogram import Compact, numbers_of
 from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan
 from vtree_kernels.search import search
@@ -51,11 +51,8 @@ class Statistics(NamedTuple):
         own = Statistics(*fields)
         if self.compact is None or not self.compact.packed or self.sums.shape[1]:
             return own
-        found = unpacked(self.compact, rows)
-        weight = found[0] if self.compact.weighted else None
-        return own._replace(
-            weight=weight, sums=np.ascontiguousarray(found[self.compact.weighted :].T)
-        )
+        weight, sums = numbers_of(self.compact, rows)
+        return own._replace(weight=weight, sums=sums)
 
 
 class Rule(NamedTuple):
