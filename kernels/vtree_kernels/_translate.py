@@ -1,8 +1,9 @@
-"""A criterion's gain, written in Python, as CUDA C: the same operations in the same order.
+"""Arithmetic written in Python, as CUDA C: the same operations in the same order.
 
-What a gain may use (see `vtree.criteria`) is little enough to be put word for word: names, numbers,
-+ − × ÷, one comparison, `range` loops, `left[k]`, `right[k]`, fields of `layout`, and the functions
-of `vtree_kernels.elementary`. Both languages round each operation once, so the bits agree.
+What the gain of a criterion may use (see `vtree.criteria`) is little enough to be put word for
+word: names, numbers, + − × ÷, one comparison, `range` loops, `left[k]`, `right[k]`, fields of
+`layout`, and the functions of `vtree_kernels.elementary`. So is what the terms of a loss may use,
+`left`, `right` and `layout` apart. Both languages round each operation once, so the bits agree.
 
     total = 0.0                                     double total;
     for k in range(layout.first, n):                total = 0.0;
@@ -17,7 +18,7 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 # Names of `vtree_kernels.elementary`, and the functions of elementary/cuda.cuh.
@@ -43,7 +44,7 @@ Typed = tuple[str, str]  # C expression, "int", "double" or "bool"
 
 
 class TranslationError(ValueError):
-    """A gain that uses more than C is given a form for."""
+    """A function that uses more than C is given a form for."""
 
 
 @functools.cache
@@ -55,47 +56,74 @@ def c_gain(gain: Callable[[Any, Any, Any], Any]) -> str:
     TranslationError
         If its source cannot be found, or says anything that is not listed above.
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(gain)))
-    except (OSError, TypeError, SyntaxError) as error:
-        raise TranslationError(f"the source of {gain!r} cannot be read: {error}") from None
-    function = tree.body[0]
-    if not isinstance(function, ast.FunctionDef):
-        raise TranslationError(f"{gain!r} is not a function with a name")
+    function = _definition(gain)
     arguments = [each.arg for each in function.args.args]
     if arguments != ["left", "right", "layout"]:
         raise TranslationError(f"{function.name}: the arguments are {arguments}, not left, right")
-    return _Translator(function.name).function(function.body)
+    translator = _Translator(function.name)
+    return _in_c(
+        "template <class Side, class Layout>\n"
+        "__device__ __forceinline__ double gain(\n"
+        "    const Side &left, const Side &right, const Layout &layout)",
+        translator.lines(function.body),
+    )
+
+
+@functools.cache
+def c_terms(function: Callable[..., tuple[Any, ...]], n_results: int) -> str:
+    """Return C: what it needs, and `terms(…, result_)` of as many numbers as `function` takes.
+
+    It writes the first `n_results` numbers of what `function` returns to result_[0], result_[1] ….
+
+    Raises
+    ------
+    TranslationError
+        As `c_gain`.
+    """
+    own = _definition(function)
+    arguments = [each.arg for each in own.args.args]
+    translator = _Translator(own.name, arguments, n_results)
+    listed = ", ".join(f"double {name}" for name in arguments)
+    return _in_c(
+        f"__device__ __forceinline__ void terms(\n    {listed}, double *result_)",
+        translator.lines(own.body),
+    )
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise TranslationError(f"the source of {function!r} cannot be read: {error}") from None
+    own = tree.body[0]
+    if not isinstance(own, ast.FunctionDef):
+        raise TranslationError(f"{function!r} is not a function with a name")
+    return own
+
+
+def _in_c(head: str, lines: list[str]) -> str:
+    return PRELUDE + "\n".join([f"{head} {{", *(f"    {line}" for line in lines), "}", ""])
 
 
 class _Translator:
     """Statements and expressions of one function; knows the type of each name so far."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, given: Sequence[str] = (), n_results: int | None = None) -> None:
         self.name = name
+        self.given = given  # arguments that are numbers
+        self.n_results = n_results  # None: what is returned is one number
         self.types: dict[str, str] = {}
         self.running: list[str] = []  # variables of the loops around
 
     def _refuse(self, node: ast.AST) -> TranslationError:
         return TranslationError(f"{self.name}: no CUDA C for `{ast.unparse(node)}`")
 
-    def function(self, body: list[ast.stmt]) -> str:
-        """Return the whole function."""
+    def lines(self, body: list[ast.stmt]) -> list[str]:
+        """Return the lines of the whole function."""
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]  # the docstring
         lines = self._block(body)
-        declared = [f"    {kind} {name};" for name, kind in self.types.items()]
-        return PRELUDE + "\n".join(
-            [
-                "template <class Side, class Layout>",
-                "__device__ __forceinline__ double gain(",
-                "    const Side &left, const Side &right, const Layout &layout) {",
-                *declared,
-                *(f"    {line}" for line in lines),
-                "}",
-                "",
-            ]
-        )
+        return [*(f"{kind} {name};" for name, kind in self.types.items()), *lines]
 
     def _block(self, body: list[ast.stmt]) -> list[str]:
         """Return the lines of statements, those inside loops too (with a stack, not by calls)."""
@@ -112,10 +140,18 @@ class _Translator:
             elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 lines += self._assign(statement)
             elif isinstance(statement, ast.Return) and statement.value is not None:
-                lines.append(f"return {self.expression(statement.value)[0]};")
+                lines += self._return(statement.value)
             else:
                 raise self._refuse(statement)
         return lines
+
+    def _return(self, value: ast.expr) -> list[str]:
+        if self.n_results is None:
+            return [f"return {self.expression(value)[0]};"]
+        if not isinstance(value, ast.Tuple) or len(value.elts) < self.n_results:
+            raise self._refuse(value)
+        own = enumerate(value.elts[: self.n_results])
+        return [f"result_[{k}] = {self.expression(each)[0]};" for k, each in own]
 
     def _loop(self, loop: ast.For) -> list[str]:
         call = loop.iter
@@ -147,7 +183,8 @@ class _Translator:
             raise self._refuse(statement)  # all values come before all names
         lines = []
         for name, (text, kind) in zip(map(_name, names), found, strict=True):
-            if not name or name in self.running or self.types.setdefault(name, kind) != kind:
+            taken = name in self.running or name in self.given
+            if not name or taken or self.types.setdefault(name, kind) != kind:
                 raise self._refuse(statement)
             lines.append(f"{name} = {text};")
         return lines
@@ -201,7 +238,8 @@ class _Translator:
 
     def _element(self, node: ast.Subscript, index: Typed) -> Typed:
         owner = ast.unparse(node.value)
-        if owner not in ("left", "right", "layout.unit") or index[1] != "int":
+        known = not self.given and owner in ("left", "right", "layout.unit")
+        if not known or index[1] != "int":
             raise self._refuse(node)
         return f"{owner}[{index[0]}]", "double"
 
@@ -210,9 +248,11 @@ class _Translator:
             return repr(node.value), type(node.value).__name__.replace("float", "double")
         if isinstance(node, ast.Name) and node.id in self.running:
             return node.id, "int"
+        if isinstance(node, ast.Name) and node.id in self.given:
+            return node.id, "double"
         if isinstance(node, ast.Name) and node.id in self.types:
             return node.id, self.types[node.id]
-        if isinstance(node, ast.Attribute) and _name(node.value) == "layout":
+        if isinstance(node, ast.Attribute) and _name(node.value) == "layout" and not self.given:
             if node.attr in _INTEGER_FIELDS:
                 return f"layout.{node.attr}", "int"
             if node.attr in _NUMBER_FIELDS:

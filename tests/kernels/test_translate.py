@@ -10,7 +10,7 @@ from tests.bits import assert_same_bits
 from tests.cuda_host.emulation import on_device, to_host
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree_kernels import _cuda
-from vtree_kernels._translate import TranslationError, c_gain
+from vtree_kernels._translate import TranslationError, c_gain, c_terms
 from vtree_kernels.elementary import choose, log, log2
 from vtree_kernels.scan import Layout
 
@@ -146,3 +146,45 @@ REFUSED = {
 def test_what_has_no_form_in_c_is_refused(gain: Callable[[Any, Any, Any], Any]) -> None:
     with pytest.raises(TranslationError, match=REFUSED[gain]):
         c_gain(gain)
+
+
+def two_terms(x: Any, y: Any) -> Any:
+    """Return what a loss may."""
+    difference = x - y
+    return difference, 1.0, difference * difference
+
+
+def test_only_the_terms_that_are_asked_for_are_put_in_c() -> None:
+    text = c_terms(two_terms, 2)
+    assert "terms(\n    double x, double y, double *result_)" in text
+    assert "result_[1] = 1.0;" in text
+    assert "result_[2]" not in text
+
+
+def one_number(x: Any, y: Any) -> Any:
+    return x
+
+
+def few_terms(x: Any, y: Any) -> Any:
+    return x, y
+
+
+def of_sides(x: Any, left: Any) -> Any:
+    return x, left[0], layout.first  # type: ignore[name-defined]  # noqa: F821
+
+
+def of_layout(x: Any, layout: Any) -> Any:
+    return x, layout.center, x
+
+
+def an_argument_anew(x: Any, y: Any) -> Any:
+    x = x + y
+    return x, x, x
+
+
+@pytest.mark.parametrize(
+    "function", [one_number, few_terms, of_sides, of_layout, an_argument_anew, a_branch]
+)
+def test_terms_that_have_no_form_in_c_are_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(TranslationError, match="no CUDA C for"):
+        c_terms(function, 3)

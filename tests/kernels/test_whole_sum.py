@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cuda_host.emulation import on_device
 from vtree_kernels._threads import BLOCK, threads
 from vtree_kernels.whole_sum import largest_size, whole_sum
 
@@ -34,3 +35,20 @@ def test_what_is_no_number_is_the_largest(wrong: float) -> None:
     found = largest_size(np.array([1.0, wrong, -2.0, -np.inf]))
     assert np.isnan(found) if np.isnan(wrong) else found == np.inf
     assert largest_size(np.array([1.0, -3.0, 2.0])) == 3.0
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 255, 257, 3000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("products", [False, True])
+def test_cuda_agrees(n_rows: int, weighted: bool, products: bool, cuda: str | int) -> None:
+    draw = np.random.default_rng(n_rows)
+    values = draw.normal(size=n_rows) * 2.0 ** draw.integers(-40, 3, n_rows)
+    values[: min(n_rows, 3)] = [-0.0, 5e-324, -1.5 * 2.0**-20][:n_rows]
+    weight = draw.integers(1, 1 << 20, n_rows) if weighted else None
+    for factor in (2.0**20, -(2.0**30)):
+        found = whole_sum.twin("cuda")(on_device(values), factor, on_device(weight), products)
+        assert found == whole_sum.twin("cpu")(values, factor, weight, products)
+    for wrong in (0.0, np.inf, np.nan, -np.nan):
+        own = np.append(values, wrong)
+        largest = largest_size.twin("cuda")(on_device(own))
+        np.testing.assert_array_equal(largest, largest_size.twin("cpu")(own))

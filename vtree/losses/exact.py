@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.errors import InputError
-from vtree_kernels import run_blocks
+from vtree_kernels.rounded import rounded
 from vtree_kernels.whole_sum import largest_size, whole_sum
 
 Floats = NDArray[np.float64]
@@ -69,16 +69,8 @@ def whole_numbers(
     """
     reach = reach_of(values) if reach is None else reach
     sign = -1.0 if negated else 1.0
-    if reach == 0.0:
-        return np.full(values.size, max(0, least or 0), dtype=np.int64), 1.0
-    step, products = rounding(reach, weight, n_rows, total, bits)
-    if products:
-        whole = _rounded(values, step, sign, None, None if weight is not None else least)
-        if weight is not None:
-            whole = np.multiply(whole, weight, out=whole)
-            whole = whole if least is None else np.maximum(whole, least, out=whole)
-    else:
-        whole = _rounded(values, step, sign, weight, least)
+    step, products = rounding(reach, weight, n_rows, total, bits) if reach else (0, True)
+    whole = rounded(values, sign * float(np.ldexp(1.0, -step)), weight, products, least)
     return whole, float(np.ldexp(1.0, step))
 
 
@@ -130,25 +122,6 @@ def check_finite(values: float | Floats) -> None:
 def reach_of(values: Floats) -> float:
     """Return the largest absolute value, NaN if there is one."""
     return largest_size(values)
-
-
-def _rounded(
-    values: Floats, step: int, sign: float, weight: Integers | None, least: int | None
-) -> Integers:
-    """Return sign × values / 2^step, times their weights, as whole numbers, half to even."""
-    whole = np.empty(values.size, dtype=np.int64)
-    factor = sign * np.ldexp(1.0, -step)  # a power of two, so that the product is exact
-
-    def block(rows: slice) -> None:
-        own = values[rows] * factor
-        if weight is not None:
-            own *= weight[rows]
-        whole[rows] = np.rint(own, out=own)
-        if least is not None:
-            np.maximum(whole[rows], least, out=whole[rows])
-
-    run_blocks(block, values.size, each=4)
-    return whole
 
 
 def quantile(values: Floats, weight: Integers | None, level: float) -> float:

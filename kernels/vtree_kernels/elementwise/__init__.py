@@ -13,15 +13,24 @@ is the same of before + column[i], a number each, and says what no |result| is l
 for each column of results, NaN where there is one.
 
 `function` is written once: + − × ÷, comparisons inside `choose`, and `vtree_kernels.elementary`; it
-is called with whole columns and, compiled, with numbers. It returns a tuple. The twin in Numba
-compiles it once per function, so its values must come in as `numbers` and not from its closure.
+is called with whole columns and, compiled, with numbers. It returns a tuple. The native twins
+compile it once per function, so its values must come in as `numbers` and not from its closure.
+Of four numbers and less, that is: more are left to the reference on CUDA.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.elementwise import reference
 
-elementwise = Kernel(reference.elementwise, cpu="vtree_kernels.elementwise.cpu")
+elementwise = Kernel(
+    reference.elementwise,
+    cpu="vtree_kernels.elementwise.cpu",
+    cuda="vtree_kernels.elementwise.cuda",
+)
 
-with_reach = Kernel(reference.with_reach, cpu="vtree_kernels.elementwise.cpu")
+with_reach = Kernel(
+    reference.with_reach,
+    cpu="vtree_kernels.elementwise.cpu",
+    cuda="vtree_kernels.elementwise.cuda",
+)
 
 __all__ = ["elementwise", "with_reach"]

@@ -3,7 +3,7 @@
     sums = segment_sums(values, rows, start, stop)
 
 values (N, P) int32 or int64; rows (R,) int32, those of segment l at rows[start[l] : stop[l]];
-start, stop (L,) int64 NumPy. Returns sums (L, P) int64:
+start, stop (L,) int64 NumPy. Returns sums (L, P) int64 where the values are:
 
     sums[l, p] = Σ values[row, p] over the rows of segment l
 
@@ -14,6 +14,10 @@ overflow.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.segment_sums import reference
 
-segment_sums = Kernel(reference.segment_sums, cpu="vtree_kernels.segment_sums.cpu")
+segment_sums = Kernel(
+    reference.segment_sums,
+    cpu="vtree_kernels.segment_sums.cpu",
+    cuda="vtree_kernels.segment_sums.cuda",
+)
 
 __all__ = ["segment_sums"]

@@ -2,8 +2,8 @@
 
     spread(sums, rows, start, stop, value)
 
-sums (N,) float64, changed in place; rows (R,) int32, those of leaf l at rows[start[l] : stop[l]];
-start, stop (L,) int64; value (L,) float64:
+sums (N,) float64 in one piece, changed in place; rows (R,) int32, those of leaf l at
+rows[start[l] : stop[l]]; start, stop (L,) int64 and value (L,) float64 NumPy:
 
     sums[row] += value[l]
 
@@ -13,6 +13,10 @@ No two leaves hold the same row number, so each sum has one addition and no orde
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.spread import reference
 
-spread = Kernel(reference.spread, cpu="vtree_kernels.spread.cpu")
+spread = Kernel(
+    reference.spread,
+    cpu="vtree_kernels.spread.cpu",
+    cuda="vtree_kernels.spread.cuda",
+)
 
 __all__ = ["spread"]

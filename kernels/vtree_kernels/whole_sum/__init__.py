@@ -13,7 +13,15 @@ reaches 2^63.
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.whole_sum import reference
 
-largest_size = Kernel(reference.largest_size, cpu="vtree_kernels.whole_sum.cpu")
-whole_sum = Kernel(reference.whole_sum, cpu="vtree_kernels.whole_sum.cpu")
+largest_size = Kernel(
+    reference.largest_size,
+    cpu="vtree_kernels.whole_sum.cpu",
+    cuda="vtree_kernels.whole_sum.cuda",
+)
+whole_sum = Kernel(
+    reference.whole_sum,
+    cpu="vtree_kernels.whole_sum.cpu",
+    cuda="vtree_kernels.whole_sum.cuda",
+)
 
 __all__ = ["largest_size", "whole_sum"]

@@ -1,4 +1,4 @@
-"""The definitions of `whole_sum` and `largest_size`; derivatives are NumPy on every backend."""
+"""The definitions of `whole_sum` and `largest_size`."""
 
 from __future__ import annotations
 
