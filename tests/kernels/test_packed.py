@@ -60,6 +60,16 @@ def test_sums_of_segments(n_sums: int, weighted: bool, counted: bool, count: int
         assert found.dtype == np.int64
 
 
+@pytest.mark.parametrize(("n_sums", "weighted", "counted"), CASES)
+def test_sums_of_rows_that_all_have_the_most(n_sums: int, weighted: bool, counted: bool) -> None:
+    _, _, compact = _words(n_sums, weighted, counted)
+    rows = np.repeat(np.arange(2, dtype=np.int32), N)  # row 0 is the smallest, row 1 the largest
+    ends = np.array([0, N]), np.array([N, 2 * N])
+    found = packed_sums.twin("cpu")(rows, *ends, compact, counted)
+    expected = N * unpacked(compact, slice(0, 2), counted).T
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernels_need_nothing_but_the_words(weighted: bool) -> None:
     """Histograms of nodes of many and few rows, and the search of the latter."""

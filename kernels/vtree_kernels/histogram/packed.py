@@ -3,7 +3,8 @@
     word                  ├ sum ───────┼ weight ─────┼ 1 ──┤
     and half a field more ├ sum + half ┼ weight + half ──┼ …    no field has a sign to carry now
 
-so each field is read by itself: moved down, cut off, less the half.
+so each field is read by itself: moved down, cut off, less the half. Sums of segments add whole
+words, as many as cannot overflow, and take the fields out of those.
 """
 
 from __future__ import annotations
@@ -45,14 +46,30 @@ def field_of(word: Any, halves: Any, begin: Any, half: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _add(part, rows, tasks, first, last, words, halves, fields):  # type: ignore[no-untyped-def]
+def _add(  # type: ignore[no-untyped-def]
+    part, rows, tasks, first, last, words, width, lowest, first_sum, most
+):
+    """Write the sums of each task's fields, whose words are added `most` at a time.
+
+    width (fields,): in bits, the count's first; lowest (fields,): the bit of a sum that its field
+    begins with; first_sum: the first field that has a sign.
+    """
+    none = width.size - part.shape[1]
     for t in range(first, last):
         begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
-        for p in range(fields.shape[0]):
-            at, half, total = fields[p, 0], fields[p, 1], np.int64(0)
-            for position in range(begin, end):
-                total += field_of(words[np.uint64(rows[position])], halves[0], at, half)
-            part[t, p] = (total - half * np.int64(end - begin)) << fields[p, 2]
+        part[t] = 0
+        for block in range(begin, end, np.uint64(most)):
+            own = np.int64(0)
+            for position in range(block, min(block + np.uint64(most), end)):
+                own += words[np.uint64(rows[position])]
+            for f in range(width.size):
+                sign = np.int64(1) << (width[f] - 1)
+                value = own & (sign + sign - 1)
+                if f >= first_sum:
+                    value = (value ^ sign) - sign
+                if f >= none:
+                    part[t, f - none] += value << lowest[f]
+                own = (own - value) >> width[f]
 
 
 def packed_sums(
@@ -63,9 +80,11 @@ def packed_sums(
     counted: bool = True,
 ) -> Integers:
     """Return sums (L, P); see the package for the contract."""
-    packed = packed_of(compact, counted)
+    fields, _, most = packing(all_bits(compact.bits, int(counted)))
+    lowest, first_sum = all_bits(compact.lowest, int(counted)), int(counted) + compact.weighted
 
     def add(part: Integers, tasks: Integers, first: int, last: int) -> None:
-        _add(part, rows, tasks, first, last, *packed)
+        given = compact.words, fields[:, 1], lowest, first_sum, most
+        _add(part, rows, tasks, first, last, *given)
 
     return summed(add, start, stop, compact.bits.size)

@@ -27,7 +27,6 @@ from vtree_kernels.histogram import reference
 
 _MOST_COUNT = 65_535  # what 16 bits hold
 _LINE = 32  # counts of a cache line
-_CELLS = 256  # whose fields are taken out at a time
 
 packing = numba.njit(cache=True, nogil=True)(reference.packing)
 
@@ -196,45 +195,59 @@ def move_words(  # type: ignore[no-untyped-def]
     bit of a plane that a field begins with; first_sum: the first field that has a sign; fresh:
     whether nothing stands in flat yet.
     """
-    n_fields = fields.shape[0]
-    line, values = np.empty(_CELLS, np.int64), np.empty((n_fields, _CELLS), np.int64)
-    for first in range(0, words.size, _CELLS):
-        last = min(first + _CELLS, words.size)
-        for cell in range(first, last):
-            line[cell - first], words[cell] = words[cell], 0
-        for f in range(n_fields):
-            _take_field(values[f], line, fields[f, 1], f >= first_sum)
-            for cell in range(_CELLS):
-                values[f, cell] <<= lowest[f]
-        own = flat[first * n_fields : last * n_fields]
-        if n_fields == 3:
-            _store(own, values, 3, last - first, fresh)
-        elif n_fields == 2:
-            _store(own, values, 2, last - first, fresh)
-        else:
-            _store(own, values, n_fields, last - first, fresh)
+    n_fields, width = np.uint64(fields.shape[0]), fields[:, 1].copy()
+    sign = np.zeros(n_fields, np.int64)
+    for f in range(first_sum, n_fields):
+        sign[f] = np.int64(1) << (width[f] - 1)
+    if fresh:
+        flat[:] = 0
+    if n_fields == 3:
+        _move_three(flat, words, width, sign, lowest)
+    elif n_fields == 2:
+        _move_two(flat, words, width, sign, lowest)
+    else:
+        for i in range(np.uint64(words.size)):
+            own = words[i]
+            for f in range(n_fields):
+                value, own = _lowest_field(own, width[f], sign[f])
+                flat[i * n_fields + f] += value << lowest[f]
+    words[:] = 0
 
 
 @register_jitable(forceinline=True)
-def _store(flat: Any, values: Any, n_fields: Any, n_cells: Any, fresh: Any) -> None:
-    """Write values (fields, cells) cell by cell; with the number known, in a loop without tests."""
-    if fresh:
-        for i in range(n_cells):
-            for f in range(n_fields):
-                flat[i * n_fields + f] = values[f, i]
-    else:
-        for i in range(n_cells):
-            for f in range(n_fields):
-                flat[i * n_fields + f] += values[f, i]
+def _lowest_field(word: Any, width: Any, sign: Any) -> Any:
+    """Return the lowest field of a word, and the word without it; sign: its bit that has one, 0."""
+    value = ((word & ((np.int64(1) << width) - np.int64(1))) ^ sign) - sign
+    return value, (word - value) >> width
 
 
-@numba.njit(cache=True, nogil=True)
-def _add_line(flat, size, place, c, value):  # type: ignore[no-untyped-def]
-    """Add values to one plane of a feature's cells, the class's own if place[1] is 1."""
-    plane, step = place
-    if plane >= 0:
-        for b in range(value.size):
-            flat[b * size + plane + c * step] += value[b]
+@register_jitable(forceinline=True)
+def _move_two(flat: Any, words: Any, width: Any, sign: Any, lowest: Any) -> None:
+    """Do it for two fields: what is known of them in numbers, not arrays that stores may change."""
+    width_a, width_b = width[0], width[1]
+    sign_a, sign_b = sign[0], sign[1]
+    up_a, up_b = lowest[0], lowest[1]
+    for i in range(np.uint64(words.size)):
+        a, own = _lowest_field(words[i], width_a, sign_a)
+        b, own = _lowest_field(own, width_b, sign_b)
+        at = np.uint64(2) * i
+        flat[at] += a << up_a
+        flat[at + np.uint64(1)] += b << up_b
+
+
+@register_jitable(forceinline=True)
+def _move_three(flat: Any, words: Any, width: Any, sign: Any, lowest: Any) -> None:
+    width_a, width_b, width_c = width[0], width[1], width[2]
+    sign_a, sign_b, sign_c = sign[0], sign[1], sign[2]
+    up_a, up_b, up_c = lowest[0], lowest[1], lowest[2]
+    for i in range(np.uint64(words.size)):
+        a, own = _lowest_field(words[i], width_a, sign_a)
+        b, own = _lowest_field(own, width_b, sign_b)
+        c, own = _lowest_field(own, width_c, sign_c)
+        at = np.uint64(3) * i
+        flat[at] += a << up_a
+        flat[at + np.uint64(1)] += b << up_b
+        flat[at + np.uint64(2)] += c << up_c
 
 
 @numba.njit(cache=True, nogil=True)
@@ -245,6 +258,15 @@ def _take_field(value, line, width, signed):  # type: ignore[no-untyped-def]
     for b in range(line.size):
         value[b] = ((line[b] & mask) ^ sign) - sign
         line[b] = (line[b] - value[b]) >> width
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_line(flat, size, place, c, value):  # type: ignore[no-untyped-def]
+    """Add values to one plane of a feature's cells, the class's own if place[1] is 1."""
+    plane, step = place
+    if plane >= 0:
+        for b in range(value.size):
+            flat[b * size + plane + c * step] += value[b]
 
 
 @numba.njit(cache=True, nogil=True)
