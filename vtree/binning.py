@@ -24,6 +24,7 @@ from vtree.quantiles import at, quantile_edges
 from vtree_kernels import run_blocks, run_tasks
 from vtree_kernels.ascending import ascending
 from vtree_kernels.bincode import bincode
+from vtree_kernels.gaps import Lines
 from vtree_kernels.gaps import midpoints as midpoints
 from vtree_kernels.ranks import ranks
 from vtree_kernels.widened import widened
@@ -83,6 +84,7 @@ class Bins(NamedTuple):
     n_bins: NDArray[np.int64]  # (F,) bins or levels, missing not counted
     is_categorical: NDArray[np.bool_]  # (F,)
     values: Array | None = None  # (N, F) the table itself, for searches that need it
+    lines: Lines | None = None  # edges and distinct values side by side, see `vtree.thresholds`
 
     @property
     def n_rows(self) -> int:

@@ -40,6 +40,7 @@ from vtree.routing import Data, Router, by_branch, by_value, unmoved
 from vtree.splits import NodeRows, Nodes, Search, Searcher, Splits, joined_splits
 from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
+from vtree.thresholds import with_lines
 from vtree_kernels.scan import Layout
 from vtree_kernels.search import search as rows_search
 from vtree_kernels.subtree import Rule, subtree
@@ -138,7 +139,7 @@ def grow(
     MemoryBudgetError
         If the histogram of a single node in a single feature exceeds the budget.
     """
-    bins = _fitting(bins, targets.layout, plan)
+    bins = with_lines(_fitting(bins, targets.layout, plan))
     if roots is None:
         roots = [np.arange(bins.n_rows)]
     codes = bins.groups[0].codes

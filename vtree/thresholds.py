@@ -13,6 +13,10 @@ from vtree_kernels.gaps import Lines, gaps
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# Values and edges of all features that are laid side by side once for all levels of a tree, or of
+# many trees; of more, only those of the features that splits of a level use.
+_FEW = 1 << 16
+
 
 def missing_branch(
     missing_left: NDArray[np.bool_], missing: Integers, left: Integers, both: Integers
@@ -45,11 +49,21 @@ def thresholds(
     return code.astype(np.int64), threshold
 
 
+def with_lines(bins: Bins) -> Bins:
+    """Return the table with what its codes stand for, as `lines_of` says it, where it is little."""
+    n_features = bins.n_bins.size
+    if bins.lines is not None or bins.n_bins[~bins.is_categorical].sum() > _FEW:
+        return bins
+    return bins._replace(lines=lines_of(np.arange(n_features, dtype=np.int32), bins))
+
+
 def lines_of(feature: NDArray[np.int32], bins: Bins) -> Lines:
-    """Return what codes stand for, as `gaps` takes it; of features that do not occur, nothing.
+    """Return what codes stand for, as `gaps` takes it; of features that do not occur maybe nothing.
 
     feature (Q,): of each split, −1 for none.
     """
+    if bins.lines is not None:
+        return bins.lines
     occurs = np.zeros(bins.n_bins.size + 1, dtype=np.bool_)  # one more for no split, −1
     occurs[feature] = True
     own = np.flatnonzero(occurs[:-1] & ~bins.is_categorical)

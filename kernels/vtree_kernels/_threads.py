@@ -7,13 +7,16 @@ task's result never depends on who ran it, so the number of threads cannot chang
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
+
+from vtree_kernels import _pool
 
 Result = TypeVar("Result")
 
@@ -22,7 +25,6 @@ UPDATES_PER_THREAD = 100_000
 BLOCK = 16_384  # rows
 
 _limit: ContextVar[int] = ContextVar("vtree_kernels_threads", default=0)
-_pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def available() -> int:
@@ -56,24 +58,17 @@ def run(task: Callable[[int], object], count: int, *, work: int) -> None:
         return
     indices = iter(range(count))  # next() on a range iterator is atomic under the GIL
 
-    def drain(_: int) -> None:
+    def drain() -> None:
         for index in indices:
             task(index)
 
-    # One share runs here: the pool's threads may be busy with another caller.
-    # What the caller has set, `threads` and `kernels` too, holds for its tasks wherever they run.
-    futures = [_pool().submit(copy_context().run, drain, worker) for worker in range(workers - 1)]
-    try:
-        drain(0)
-    finally:  # after an error or an interrupt no thread writes to the caller's arrays any more
+    def exhaust() -> None:
         for _ in indices:
             pass
-        # Those that no thread has begun have nothing left to do, and might never be begun while
-        # the threads that could wait here themselves.
-        begun = [future for future in futures if not future.cancel()]
-        wait(begun)
-    for future in begun:
-        future.result()
+
+    # What the caller has set, `threads` and `kernels` too, holds for its tasks wherever they run.
+    elsewhere = [functools.partial(copy_context().run, drain) for _ in range(workers - 1)]
+    _pool.together(drain, elsewhere, exhaust)
 
 
 def run_blocks(task: Callable[[slice], object], n_rows: int, *, each: int, times: int = 1) -> None:
@@ -129,12 +124,3 @@ def ahead(
         finally:
             for future in begun:
                 future.cancel()
-
-
-def _pool() -> ThreadPoolExecutor:
-    # A forked child inherits the pool object without its threads, hence one pool a process id.
-    process = os.getpid()
-    if process not in _pools:
-        _pools.clear()
-        _pools[process] = ThreadPoolExecutor(max(64, available()), thread_name_prefix="vtree")
-    return _pools[process]

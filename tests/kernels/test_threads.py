@@ -3,13 +3,12 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from vtree_kernels import _threads, kernels, mode
+from vtree_kernels import _pool, _threads, kernels, mode
 
 ROOT = Path(__file__).resolve().parents[2]
 MUCH = 1 << 40  # work enough for any number of threads
@@ -113,18 +112,36 @@ def test_what_the_caller_has_set_holds_in_its_tasks() -> None:
 
 @pytest.mark.usefixtures("four_cores")
 def test_tasks_of_tasks_end_though_every_thread_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(_threads, "_pool", lambda: pool)
-        together = threading.Barrier(3, timeout=60)
-        done: list[int] = []
+    have, asked = [_pool.Helper() for _ in range(2)], []
 
-        def task(index: int) -> None:
-            together.wait()
-            _threads.run(done.append, 4, work=MUCH)
+    def helper() -> _pool.Helper | None:
+        asked.append(bool(have))
+        return have.pop() if have else None
 
-        with _threads.threads(3):
-            _threads.run(task, 3, work=MUCH)
+    monkeypatch.setattr(_pool, "helper", helper)
+    together = threading.Barrier(3, timeout=60)
+    done: list[int] = []
+
+    def task(index: int) -> None:
+        together.wait()
+        _threads.run(done.append, 4, work=MUCH)
+
+    with _threads.threads(3):
+        _threads.run(task, 3, work=MUCH)
     assert sorted(done) == sorted([*range(4)] * 3)
+    assert False in asked
+
+
+@pytest.mark.usefixtures("four_cores")
+def test_there_are_no_more_threads_than_callers_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pool, "_idle", [])
+    monkeypatch.setattr(_pool, "_count", 0)
+    monkeypatch.setattr(_pool, "MOST", 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    before = threading.active_count()
+    for _ in range(3):
+        test_each_task_runs_once(100, 4)
+    assert threading.active_count() - before == 2 == len(_pool._idle)
 
 
 @pytest.mark.parametrize("workers", [1, 3, 50])

@@ -58,6 +58,7 @@ from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
 from vtree.splits import Legal, Search
 from vtree.subsets import WeightyLevels
+from vtree.thresholds import with_lines
 from vtree.tree import Tree, canonical, is_in_order, joined, narrow
 from vtree_kernels import run_blocks
 from vtree_kernels.scan import Limits
@@ -388,6 +389,7 @@ def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:
 
 def _tiled(bins: Bins, times: int) -> Bins:
     """Return the table with its rows repeated for each tree of a round."""
+    bins = with_lines(bins)
     if times == 1:
         return with_columns(bins)
     groups: list[Any] = []

@@ -1,0 +1,110 @@
+"""Threads that wait for work, each behind a lock of its own.
+
+A level of a tree asks for threads several times within a millisecond. An executor makes a future
+with its condition, puts work into a queue and wakes somebody there: 65 microseconds more than the
+work takes on two cores, where two locks take 45.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+
+MOST = 64  # threads that callers have at once, whatever the number of cores
+
+
+class Helper:
+    """A thread that calls one function after another, and waits in between."""
+
+    def __init__(self) -> None:
+        self._work: Callable[[], object] | None = None
+        self._error: BaseException | None = None
+        self._begin, self._end = threading.Lock(), threading.Lock()
+        self._begin.acquire()
+        self._end.acquire()
+        threading.Thread(target=self._serve, name="vtree", daemon=True).start()
+
+    def start(self, work: Callable[[], object]) -> None:
+        """Begin to call `work`."""
+        self._work = work
+        self._begin.release()
+
+    def join(self) -> BaseException | None:
+        """Wait until it has returned; return what it raised, if anything."""
+        self._end.acquire()
+        error, self._error = self._error, None
+        return error
+
+    def _serve(self) -> None:
+        while True:
+            self._begin.acquire()
+            work, self._work = self._work, None
+            try:
+                assert work is not None
+                work()
+            except BaseException as error:
+                self._error = error
+            del work  # and with it the caller's arrays
+            self._end.release()
+
+
+_idle: list[Helper] = []
+_count = 0
+
+
+def helper() -> Helper | None:
+    """Return one that has nothing to do, None where all are busy and no more can be had."""
+    global _count
+    try:
+        return _idle.pop()
+    except IndexError:
+        pass
+    if _count >= max(MOST, os.cpu_count() or 1):
+        return None
+    try:
+        found = Helper()
+    except RuntimeError:  # no more threads from the system, or none as the interpreter ends
+        return None
+    _count += 1
+    return found
+
+
+def together(
+    here: Callable[[], object],
+    elsewhere: Sequence[Callable[[], object]],
+    give_up: Callable[[], object],
+) -> None:
+    """Call `here` in this thread and the others in threads of their own; raise what one raised.
+
+    Where threads wait for the work of each other some of the others, or all, are not called: what
+    they share has to be done without them. After an error or an interrupt `give_up` is called
+    before they are waited for, so that no thread writes to the caller's arrays any more.
+    """
+    begun: list[Helper] = []
+    for work in elsewhere:
+        one = helper()
+        if one is None:
+            break
+        one.start(work)
+        begun.append(one)
+    try:
+        here()
+    finally:
+        give_up()
+        errors = [one.join() for one in begun]
+        _idle.extend(begun)
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _forget() -> None:
+    """Forget all: a forked child inherits the objects without their threads."""
+    global _count
+    _idle.clear()
+    _count = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
