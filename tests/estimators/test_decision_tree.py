@@ -538,13 +538,34 @@ def test_monotone_predictions() -> None:
                 assert (np.diff(rising) >= 0).all() and (np.diff(falling) <= 0).all()
 
 
+@pytest.mark.parametrize("names", [None, ["a", "b", "c", "d"]])
+def test_monotone_constraints_by_name_are_those_by_column(names: list[str] | None) -> None:
+    X, y = reals(200)
+    table: Any = X if names is None else dict(zip(names, X.T, strict=True))
+    own = {1: -1, 3: 1} if names is None else {"b": -1, "d": 1}
+    for model in (
+        DecisionTreeRegressor(),
+        vtree.RandomForestRegressor(3, random_state=0),
+        vtree.BaggingRegressor(
+            DecisionTreeRegressor(), n_estimators=3, max_features=0.5, random_state=0
+        ),
+    ):
+        key = "estimator__monotonic_cst" if "estimator" in model.get_params() else "monotonic_cst"
+        named = clone(model).set_params(**{key: own}).fit(table, y)
+        listed = clone(model).set_params(**{key: [0, -1, 0, 1]}).fit(table, y)
+        assert vtree.digest(named) == vtree.digest(listed)
+        assert vtree.digest(named) != vtree.digest(clone(model).fit(table, y))
+        with pytest.raises(InputError, match=r"monotonic_cst names \['z'\], which X does not"):
+            clone(model).set_params(**{key: {"z": 1}}).fit(table, y)
+
+
 def test_monotone_constraints_that_cannot_be() -> None:
     X, y = classes(60, 3)
     cases: list[tuple[Any, Any, str]] = [
         (np.stack([y, y], axis=1), [1, 0, 0, 0], "not supported with multiple outputs"),
         (y, [1, 0, 0, 0], "not supported with multiclass classification"),
         (y > 0, [1, 0], "monotonic_cst has shape 2 but the input data X has 4 features"),
-        (y > 0, 1, "must be an array-like or None"),
+        (y > 0, 1, "must be an array-like, an instance of 'dict' or None"),
         (y > 0, [0.8, -1.0, 0, 0], r"array-like of -1, 0 or 1, but got \[-1. *0. *0.8\]"),
     ]
     for target, cst, message in cases:

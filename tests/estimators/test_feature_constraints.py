@@ -138,9 +138,9 @@ def test_monotone_constraints_hold() -> None:
         ([2, 0, 0, 0], "-1, 0 or 1"),
         ({7: 1}, r"names \[7\]"),
         ({"size": 1}, "does not have"),
-        ({0: 0.5}, "must be -1, 0 or 1, got"),
+        ({0: 0.5}, "-1, 0 or 1, but got"),
         ({0: "up"}, "monotone_constraints: could not convert"),
-        ([None, 1, 0, 0], "must be -1, 0 or 1"),
+        ([None, 1, 0, 0], "array-like of -1, 0 or 1"),
     ],
 )
 def test_what_cannot_be_a_constraint(constraints: object, message: str) -> None:

@@ -132,18 +132,6 @@ def test_tasks_of_tasks_end_though_every_thread_waits(monkeypatch: pytest.Monkey
     assert False in asked
 
 
-@pytest.mark.usefixtures("four_cores")
-def test_there_are_no_more_threads_than_callers_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pool, "_idle", [])
-    monkeypatch.setattr(_pool, "_count", 0)
-    monkeypatch.setattr(_pool, "MOST", 2)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    before = threading.active_count()
-    for _ in range(3):
-        test_each_task_runs_once(100, 4)
-    assert threading.active_count() - before == 2 == len(_pool._idle)
-
-
 @pytest.mark.parametrize("workers", [1, 3, 50])
 @pytest.mark.usefixtures("four_cores")
 def test_results_come_in_order_from_shares_of_the_threads(workers: int) -> None:

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from vtree import arrays
 from vtree.estimators.bins import Bins, columns_of_bins
+from vtree.estimators.feature_constraints import by_column
 from vtree.tables import Schema
 from vtree.tables.choice import ordinal_columns
 
@@ -57,6 +58,12 @@ def _frame(X: Any) -> nw.DataFrame[Any] | None:
     return nw.from_arrow(X, backend="pyarrow") if hasattr(X, "__arrow_c_stream__") else None
 
 
+def _each_column(given: Any, schema: Schema, name: str) -> NDArray[Any]:
+    if isinstance(given, Mapping):
+        return by_column(given, list(schema.names or []), len(schema.levels), name)
+    return np.asarray(given)
+
+
 def parameters_of(learner: Any, schema: Schema, features: Integers) -> dict[str, Any]:
     """Return the parameters of a learner that speak of columns, for `features` alone.
 
@@ -64,7 +71,7 @@ def parameters_of(learner: Any, schema: Schema, features: Integers) -> dict[str,
     """
     given = learner.get_params(deep=False)
     found: dict[str, Any] = {
-        name: np.asarray(given[name])[features]
+        name: _each_column(given[name], schema, name)[features]
         for name in _BY_COLUMN
         if given.get(name) is not None
     }

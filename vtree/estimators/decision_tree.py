@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 from vtree.arrays import Array
 from vtree.costs import cheapest_class, without_costs
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION
-from vtree.errors import InputError, own_errors
+from vtree.errors import InputError
 from vtree.estimators.absent import HasSurrogates
 from vtree.estimators.base import TreeEstimator
 from vtree.estimators.class_costs import (
@@ -23,6 +23,7 @@ from vtree.estimators.class_costs import (
     prior_vector,
 )
 from vtree.estimators.devices import answer
+from vtree.estimators.feature_constraints import monotone_directions
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.prepared import Prepared, kept_rows
 from vtree.estimators.targets import (
@@ -37,34 +38,18 @@ from vtree.targets import class_targets, real_targets
 from vtree.tree import Tree
 
 
-def _check_monotone(cst: Any, estimator: TreeEstimator, prepared: Prepared) -> NDArray[np.int8]:
-    """Return `monotonic_cst` as (F,) int8, checked."""
-    if prepared.targets.layout.outputs > 1:
+def _directions(cst: Any, estimator: TreeEstimator, data: Prepared) -> NDArray[np.int8] | None:
+    """Return `monotonic_cst` as (F,) int8, checked, None where it is or says nothing."""
+    if cst is None:
+        return None
+    if data.targets.layout.outputs > 1:
         raise InputError("Monotonicity constraints are not supported with multiple outputs")
-    with own_errors("monotonic_cst"):
-        directions = np.asarray(cst)
-    n_features = len(prepared.schema.levels)
-    if directions.shape != (n_features,):
-        raise InputError(
-            f"monotonic_cst has shape {directions.shape[0] if directions.ndim else 0} but the "
-            f"input data X has {n_features} features."
-        )
-    if not np.isin(directions, [-1, 0, 1]).all():
-        raise InputError(
-            "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
-            f"{np.unique(directions)}"
-        )
-    if prepared.targets.layout.classes > 2:
+    directions = monotone_directions(cst, estimator, "monotonic_cst")
+    if data.targets.layout.classes > 2:
         raise InputError(
             "Monotonicity constraints are not supported with multiclass classification"
         )
-    for feature, levels in enumerate(prepared.schema.levels):
-        if levels is not None and directions[feature] != 0:
-            raise InputError(
-                f"monotonic_cst[{feature}] is {directions[feature]}, but column {feature} holds "
-                "categories, which have no order; set it to 0"
-            )
-    return directions.astype(np.int8)
+    return directions
 
 
 class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, TreeEstimator):
@@ -80,7 +65,7 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
     splitter : "best" or "random" (one random threshold a feature)
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
-        As in scikit-learn.
+        As in scikit-learn; `monotonic_cst` may be a dict from names or numbers of columns, too.
     priors : None, "equal", (K,) numbers or dict, default None
         The classes' shares among the cases to come, where those of y are not to be believed. They
         sum to one, in the order of `classes_`.
@@ -233,9 +218,7 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
         return Prepared(values, schema, targets, labels.shape[0], total, kept, X)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
-        if self.monotonic_cst is None:
-            return None
-        return _check_monotone(self.monotonic_cst, self, data)
+        return _directions(self.monotonic_cst, self, data)
 
     def _learn_costs(self) -> None:
         """Set `priors_` (K,) and `costs_` (K, K), each None if not given."""
@@ -411,9 +394,7 @@ class DecisionTreeRegressor(HasSurrogates, RegressorMixin, MultiOutputMixin, Tre
         return Prepared(values, schema, targets, numbers.shape[0], total, kept, X)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
-        if self.monotonic_cst is None:
-            return None
-        return _check_monotone(self.monotonic_cst, self, data)
+        return _directions(self.monotonic_cst, self, data)
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Return the mean or median of the row's leaf, (N,) or (N, outputs)."""

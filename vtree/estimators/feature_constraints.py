@@ -29,20 +29,24 @@ def monotone_directions(
     n_features = model.n_features_in_
     with own_errors(argument, "Pass -1, 0 or 1 a feature."):
         if isinstance(constraints, Mapping):
-            directions = _by_name(constraints, model, argument)
+            directions = by_column(constraints, _names(model), n_features, argument)
         else:
             directions = np.asarray(constraints, dtype=np.float64)
     if directions.shape != (n_features,):
+        has = directions.shape[0] if directions.ndim == 1 else directions.shape
         raise InputError(
-            f"{argument} has the shape {directions.shape}, but X has {n_features} "
-            "features; pass -1, 0 or 1 a feature"
+            f"{argument} has shape {has} but the input data X has {n_features} features. Pass -1, "
+            "0 or 1 a feature, or a dict from names of features"
         )
     if not np.isin(directions, [-1, 0, 1]).all():
-        raise InputError(f"{argument} must be -1, 0 or 1, got {np.unique(directions).tolist()}")
+        raise InputError(
+            f"{argument} must be None or an array-like of -1, 0 or 1, but got "
+            f"{np.unique(directions)}"
+        )
     for feature, levels in enumerate(model.schema_.levels):
         if levels is not None and directions[feature] != 0:
             raise InputError(
-                f"{argument}[{feature}] is {directions[feature]}, but column {feature} "
+                f"{argument}[{feature}] is {int(directions[feature])}, but column {feature} "
                 "holds categories, which have no order; set it to 0"
             )
     if not directions.any():
@@ -75,7 +79,8 @@ def together(constraints: Any, model: Any, *, others_alone: bool) -> Together | 
     n_features = model.n_features_in_
     sets = np.zeros((len(constraints), n_features), dtype=np.bool_)
     for own, features in zip(sets, constraints, strict=True):
-        own[_numbers(list(features), model, "interaction_constraints")] = True
+        numbers = _numbers(list(features), _names(model), n_features, "interaction_constraints")
+        own[numbers] = True
     if others_alone:
         alone = np.eye(n_features, dtype=np.bool_)
         sets = np.concatenate([sets, alone[~sets.any(axis=0)]])
@@ -87,22 +92,30 @@ def together(constraints: Any, model: Any, *, others_alone: bool) -> Together | 
     return Together(sets)
 
 
-def _by_name(constraints: Mapping[Any, Any], model: Any, argument: str) -> NDArray[np.float64]:
-    directions = np.zeros(model.n_features_in_)
-    directions[_numbers(list(constraints), model, argument)] = list(constraints.values())
+def by_column(
+    constraints: Mapping[Any, Any], names: Sequence[str], n_features: int, argument: str
+) -> NDArray[np.float64]:
+    """Return a dict from names (if the table has some) or numbers of features as (F,), else 0."""
+    directions = np.zeros(n_features)
+    own = _numbers(list(constraints), names, n_features, argument)
+    directions[own] = list(constraints.values())
     return directions
 
 
-def _numbers(features: list[Any], model: Any, argument: str) -> list[int]:
+def _names(model: Any) -> list[str]:
+    return list(getattr(model, "feature_names_in_", []))
+
+
+def _numbers(
+    features: list[Any], names: Sequence[str], n_features: int, argument: str
+) -> list[int]:
     """Return the numbers of features that are given by name or number."""
-    names = list(getattr(model, "feature_names_in_", []))
-    place = {name: number for number, name in enumerate(names)}
-    place.update({number: number for number in range(model.n_features_in_)})
+    place: dict[Any, int] = {name: number for number, name in enumerate(names)}
+    place.update({number: number for number in range(n_features)})
     with own_errors(argument, "Features are numbers or names."):
         unknown = [name for name in features if name not in place]
     if unknown:
         raise InputError(
-            f"{argument} names {unknown}, which X does not have; it has "
-            f"{names or model.n_features_in_}"
+            f"{argument} names {unknown}, which X does not have; it has {names or n_features}"
         )
     return [place[name] for name in features]

@@ -66,7 +66,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-    "monotonic_cst": ["array-like", None],
+    "monotonic_cst": ["array-like", dict, None],
     "surrogates": [Interval(Integral, 0, None, closed="left")],
     "use_surrogates": [Options(Integral, {0, 1, 2})],
     "surrogate_counts": [StrOptions({"sides", "rpart"})],
