@@ -18,6 +18,7 @@ from vtree_kernels.histogram import packed_sums
 Integers = NDArray[np.int64]
 
 _BLOCK = 1 << 16  # rows whose statistics are summed at a time, so that little is copied
+_LEAST_ROOM = 64  # nodes
 
 
 class Grown(NamedTuple):
@@ -55,6 +56,11 @@ class Branches(NamedTuple):
     total: Integers  # (C, S) statistics of each child
 
 
+def no_branches(n_statistics: int) -> Branches:
+    """Return those of no split."""
+    return Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
+
+
 # What a new node has of each field, unless it is told.
 _NEW = {
     **dict.fromkeys(("tree", "depth", "start", "stop", "kind", "bin", "n_children"), 0),
@@ -90,15 +96,18 @@ def alike(name: str, count: int) -> NDArray[Any]:
     return np.ndarray(count, dtype, _HELD_ONCE[name], strides=(0,))
 
 
-def extended(grown: Grown, count: int, **given: NDArray[Any]) -> Grown:
-    """Return the nodes and `count` new ones behind, with what is given of some fields, (count,)."""
-    fields = {}
-    before = grown.feature.size
+def _with_room(grown: Grown, room: Grown | None, count: int) -> Grown:
+    """Return arrays that begin with `grown` and have room for `count` new nodes or more behind.
+
+    room: those that `grown` is the beginning of, if there are any.
+    """
+    needed = grown.feature.size + count
+    if room is not None and room.feature.size >= needed:
+        return room
+    room = blank(max(2 * needed, _LEAST_ROOM), grown.total.shape[1])
     for name, own in grown._asdict().items():
-        fields[name] = field = np.empty((before + count, *own.shape[1:]), dtype=own.dtype)
-        field[:before] = own
-        field[before:] = given.get(name, _NEW[name])
-    return Grown(**fields)
+        getattr(room, name)[: own.shape[0]] = own
+    return room
 
 
 def plant(
@@ -151,31 +160,32 @@ def branch_totals(grown: Grown, branches: Branches, chosen: Integers) -> Integer
     return total
 
 
-def with_children(grown: Grown, chosen: Integers, total: Integers) -> tuple[Grown, Integers]:
-    """Return (nodes with the children of `chosen` appended, the children).
+def with_children(
+    grown: Grown, room: Grown | None, chosen: Integers, total: Integers
+) -> tuple[Grown, Grown, Integers]:
+    """Return (nodes with the children of `chosen` appended, their room, the children).
 
     total (C, S): the children's statistics, node after node. Their rows stand in this order in the
-    node's segment; what is left of it stays with the node.
+    node's segment; what is left of it stays with the node. room: arrays, blank behind, that `grown`
+    is the beginning of; None before the first call.
     """
-    counts = grown.n_children[chosen].astype(np.int64)
-    before = np.cumsum(counts) - counts
-    grown.first_child[chosen] = grown.feature.size + before
-    parent = np.repeat(chosen, counts)
-    number = np.arange(parent.size) - np.repeat(before, counts)
-    stop = np.cumsum(total[:, 0])
-    stop += np.repeat(grown.start[chosen] - (stop - total[:, 0])[before], counts)
-    joined = extended(
-        grown,
-        parent.size,
-        tree=grown.tree[parent],
-        parent=parent,
-        depth=grown.depth[parent] + 1,
-        key=draws.child_key(grown.key[parent], number),
-        start=stop - total[:, 0],
-        stop=stop,
-        total=total,
-    )
-    return joined, np.arange(grown.feature.size, joined.feature.size)
+    before = grown.feature.size
+    n_children = grown.n_children[chosen]
+    first = np.cumsum(n_children) - n_children
+    grown.first_child[chosen] = before + first
+    parent = np.repeat(chosen, n_children)
+    room = _with_room(grown, room, parent.size)
+    joined = Grown._make(field[: before + parent.size] for field in room)
+    sizes, stop = total[:, 0], np.cumsum(total[:, 0])
+    stop += np.repeat(grown.start[chosen] - (stop - sizes)[first], n_children)
+    joined.tree[before:] = grown.tree[parent]
+    joined.parent[before:] = parent
+    joined.depth[before:] = grown.depth[parent] + 1
+    number = np.arange(parent.size) - np.repeat(first, n_children)
+    joined.key[before:] = draws.child_key(grown.key[parent], number)
+    joined.start[before:], joined.stop[before:] = stop - sizes, stop
+    joined.total[before:] = total
+    return joined, room, np.arange(before, before + parent.size)
 
 
 def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integers]:

@@ -22,7 +22,15 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.constraints import children_bounds
-from vtree.grown import Branches, Grown, branch_totals, plant, used_features, with_children
+from vtree.grown import (
+    Branches,
+    Grown,
+    branch_totals,
+    no_branches,
+    plant,
+    used_features,
+    with_children,
+)
 from vtree.histogram import (
     DEFAULT_BUDGET,
     Segments,
@@ -153,9 +161,9 @@ def grow(
     grown = plant(start, targets, rows, keys)
     frontier = np.arange(len(roots))
     _settle(grown, frontier, plan)
-    n_statistics = targets.layout.n_statistics
-    branches = Branches(np.empty(0, np.uint8), np.empty((0, n_statistics), np.int64))
+    branches = no_branches(targets.layout.n_statistics)
     kept: _Kept | None = None
+    room: Grown | None = None
     rule = _rule_alone(plan, order, data, len(roots))
     if rule is not None:  # all will be grown, and an order that wants less takes it from there
         order = level_order
@@ -172,7 +180,7 @@ def grow(
         chosen = chosen[np.argsort(grown.start[chosen])]
         total = branch_totals(grown, branches, chosen)
         data, total = plan.router(grown, chosen, total, branches.map, data)
-        grown, frontier = with_children(grown, chosen, total)
+        grown, room, frontier = with_children(grown, room, chosen, total)
         _settle(grown, frontier, plan)
         _bound(grown, chosen, frontier, data, plan.search)
     few = np.concatenate(waiting)

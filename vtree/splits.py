@@ -333,25 +333,28 @@ def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) ->
     """
     candidates = _side_by_side(found, bins)
     feature, chosen = _best_features(candidates, nodes, search)
-    every = np.arange(feature.size)
-    left = candidates.left[every, feature]
+    at = np.arange(0, candidates.gain.size, candidates.gain.shape[1]) + feature
+
+    def of_feature(every: NDArray[Any]) -> NDArray[Any]:
+        return every.reshape(-1, *every.shape[2:]).take(at, axis=0)
+
+    left = of_feature(candidates.left)
     split = chosen > -np.inf
     sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
-    learnt, missing = candidates.missing_left[every, feature], candidates.missing[every, feature]
+    learnt, missing = of_feature(candidates.missing_left), of_feature(candidates.missing)
     sizes = left[:, search.size], nodes.total[:, search.size]
     missing_child = missing_branch(learnt, missing, *sizes)
-    drawn = None if candidates.threshold is None else candidates.threshold[every, feature]
-    gap = candidates.bin[every, feature], candidates.following[every, feature]
+    drawn = None if candidates.threshold is None else of_feature(candidates.threshold)
+    gap = of_feature(candidates.bin), of_feature(candidates.following)
     bin, threshold = thresholds(feature, *gap, bins, drawn)
-    kind = np.where(bins.is_categorical[feature], SUBSET, THRESHOLD)
     maps = {
         node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
-        for node, f in enumerate(feature.tolist())
+        for node, f in enumerate(feature.tolist() if candidates.goes_left else [])
         if f in candidates.goes_left and split[node]
     }
     return Splits(
         feature=np.where(split, feature, -1).astype(np.int32),
-        kind=kind.astype(np.int8),
+        kind=np.where(bins.is_categorical[feature], SUBSET, THRESHOLD).astype(np.int8),
         bin=bin.astype(np.int32),
         threshold=threshold,
         gain=chosen,
