@@ -11,8 +11,9 @@ from vtree.best_first import BestFirst
 from vtree.binning import Bins, bin_table
 from vtree.criteria import CLASSIFICATION, RANKED, REGRESSION, Criterion
 from vtree.finish import finish
-from vtree.growth import FEW_ROWS, Plan, Stops, grow
+from vtree.growth import grow
 from vtree.histogram import DEFAULT_BUDGET
+from vtree.plan import FEW_ROWS, Plan, Stops
 from vtree.routing import by_branch, by_value
 from vtree.sampling import Draw
 from vtree.splits import Search

@@ -9,7 +9,8 @@ from tests.fitting import Setting
 from tests.multiway import OneBranchALevel
 from vtree.finish import finish
 from vtree.grown import Grown, used_features
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.predict import leaves
 from vtree.targets import class_targets
 from vtree.tree import MULTIWAY, Tree, depth, fingerprint, parents

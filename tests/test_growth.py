@@ -115,27 +115,6 @@ def test_many_roots_in_one_frontier_are_the_roots_one_by_one(
             assert_same_bits(found, expected, field)
 
 
-@pytest.mark.parametrize("criterion", [*CLASSIFICATION, *REGRESSION])
-@pytest.mark.parametrize("few_rows", [30, 256, 10**9])
-@pytest.mark.parametrize("how", ["plain", "weights, categories", "constraints, subsets"])
-def test_nodes_with_few_rows_are_searched_alike_without_histograms(
-    criterion: str, few_rows: int, how: str
-) -> None:
-    X, y = _data(400)
-    weight = None
-    setting = Setting(criterion, few_rows=0)
-    if how == "weights, categories":
-        X[:, 3] = np.abs(np.rint(X[:, 3]))
-        setting = replace(setting, levels=(-1, -1, -1, 5), min_rows=3)
-        weight = np.random.default_rng(1).integers(1, 4, 400) / 2.0
-    elif how == "constraints, subsets":
-        y = (y > 1).astype(np.int64)
-        setting = replace(setting, monotone=(1, 0, -1, 0), max_features=2)
-    whole = fit(X, y + 1, setting, weight)
-    few = fit(X, y + 1, replace(setting, few_rows=few_rows), weight)
-    assert fingerprint(few) == fingerprint(whole)
-
-
 def test_trees_of_a_forest_draw_for_themselves() -> None:
     X, y = _data()
     rows = np.arange(200)

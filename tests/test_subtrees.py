@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tests.fitting import Setting, fit
 from vtree import subtrees
 from vtree.best_first import BestFirst
-from vtree.growth import Plan, _rule_alone, level_order
+from vtree.growth import _rule_alone
+from vtree.plan import Plan, level_order
 from vtree.routing import Data
 from vtree.splits import Search
 from vtree.subtrees import FEW_IN_ALL

@@ -10,7 +10,8 @@ from tests.conftest import Namespace
 from vtree.binning import bin_table
 from vtree.criteria import NEWTON
 from vtree.grown import Grown
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets
 from vtree_kernels import kernels

@@ -6,7 +6,8 @@ import pytest
 from vtree.binning import bin_table
 from vtree.criteria import CLASSIFICATION
 from vtree.finish import finish
-from vtree.growth import Plan, grow
+from vtree.growth import grow
+from vtree.plan import Plan
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.targets import class_targets

@@ -7,7 +7,8 @@ from tests.surrogates.tables import gappy
 from vtree.binning import bin_table
 from vtree.criteria import CLASSIFICATION
 from vtree.finish import finish
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.surrogates import KnownRows, SurrogateRouter

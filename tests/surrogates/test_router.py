@@ -9,7 +9,8 @@ import vtree
 from tests.surrogates.tables import gappy
 from vtree.criteria import CLASSIFICATION, REGRESSION
 from vtree.finish import finish
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.sampling import Draw
 from vtree.splits import Search
 from vtree.surrogates import KnownRows, Rules, SurrogateRouter, come_to_rest

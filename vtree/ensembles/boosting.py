@@ -41,7 +41,7 @@ from vtree.ensembles.steps import (
 from vtree.ensembles.system import Categories, System
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
-from vtree.growth import Plan, Stops, grow, level_order
+from vtree.growth import grow
 from vtree.losses import (
     Slopes,
     Terms,
@@ -53,6 +53,7 @@ from vtree.losses import (
     weighed,
     whole_numbers,
 )
+from vtree.plan import Plan, Stops, level_order
 from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels

@@ -23,8 +23,9 @@ from vtree.binning import Bins
 from vtree.criteria import Criterion
 from vtree.ensembles.samples import Sample
 from vtree.finish import finish
-from vtree.growth import Plan, grow, level_order
+from vtree.growth import grow
 from vtree.histogram import node_bytes
+from vtree.plan import Plan, level_order
 from vtree.targets import Targets, repeated
 from vtree.tree import Tree
 from vtree_kernels import ahead, allowed_threads, give_back

@@ -35,8 +35,9 @@ from vtree.ensembles.symmetric_leaves import (
 from vtree.ensembles.symmetric_trees import grown_at_once, grows_at_once
 from vtree.finish import assembled
 from vtree.grown import Grown
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
 from vtree.losses import Terms, check_finite, exact_mean
+from vtree.plan import Plan, Stops
 from vtree.sampling import Columns
 from vtree.symmetric import NO_FEW_ROWS, WHOLE_LEVELS, Noise, SymmetricSearch
 from vtree.targets import Targets

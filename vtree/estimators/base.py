@@ -33,7 +33,8 @@ from vtree.estimators.limits import (
 from vtree.estimators.prepared import Prepared, of_known_levels
 from vtree.estimators.view import TreeView, importances, paths
 from vtree.finish import finish
-from vtree.growth import Plan, Stops, grow, level_order
+from vtree.growth import grow
+from vtree.plan import Plan, Stops, level_order
 from vtree.predict import Parts, leaves
 from vtree.pruning import cost_complexity_path, prune_cost_complexity
 from vtree.routing import Router, by_branch, by_value

@@ -27,7 +27,8 @@ from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.multiway import MultiwayTree
 from vtree.estimators.prepared import Prepared
 from vtree.finish import finish
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.predict import leaves
 from vtree.tables import Table, read_table
 from vtree.targets import Targets

@@ -21,7 +21,8 @@ from vtree.estimators.prepared import Prepared
 from vtree.finish import finish
 from vtree.fractions import ByWeight, divisible
 from vtree.gain_ratio import InformationSearch, reaches
-from vtree.growth import Plan, Stops, grow
+from vtree.growth import grow
+from vtree.plan import Plan, Stops
 from vtree.predict import Parts, parts_in_leaves, shares_of_leaves
 from vtree.routing import Router, by_branch
 from vtree.sorted_rows import SortedRows, suits
