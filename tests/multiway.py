@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.binning import Bins, Group
+from vtree.choice import Nodes, Splits
 from vtree.criteria import CLASSIFICATION, Criterion
-from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY
 from vtree_kernels.scan import Layout, Limits, with_counts
 

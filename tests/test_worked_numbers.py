@@ -14,12 +14,12 @@ from tests.c45_golden import split_table
 from tests.golden_tables import GOLDEN, kyphosis
 from vtree import C45Classifier, DecisionTreeClassifier, draws
 from vtree.chaid.association import AssociationTest, f_test, likelihood_ratio, pearson
+from vtree.choice import NodeRows, Nodes
 from vtree.criteria import CLASSIFICATION
 from vtree.fractions import divisible
 from vtree.grown import plant
 from vtree.histogram import build, rows_of
 from vtree.pruning.error_based import added_errors, j48_bound
-from vtree.splits import NodeRows, Nodes
 
 
 def _root(X: pd.DataFrame, y: Any, **settings: Any) -> dict[str, tuple[float, float, Any]]:

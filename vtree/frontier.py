@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
+from vtree.choice import NodeRows, Nodes, Splits, joined_splits
 from vtree.grown import Grown, used_features
 from vtree.histogram import Segments, build, build_level, node_bytes, nodes_that_fit, per_feature
 from vtree.plan import Plan
 from vtree.routing import Data
-from vtree.splits import NodeRows, Nodes, Searcher, Splits, joined_splits
+from vtree.splits import Searcher
 from vtree_kernels.search import search as rows_search
 
 Integers = NDArray[np.int64]

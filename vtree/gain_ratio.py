@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group, midpoints
+from vtree.choice import Nodes, Splits
 from vtree.criteria import Criterion
 from vtree.criteria.information import Worth, information, logarithms
 from vtree.sorted_rows import SortedRows
-from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY, THRESHOLD, child_dtype
 from vtree_kernels.branches import branches
 from vtree_kernels.entropy_cuts import Cuts, Reach, Rule, cuts, reach_of

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
+from vtree.choice import Splits
 from vtree.constraints import children_bounds
 from vtree.frontier import Kept, search_frontier, summed_groups
 from vtree.grown import (
@@ -39,7 +40,7 @@ from vtree.histogram import (
 from vtree.plan import Order, Plan, Stops, level_order, may_split
 from vtree.purity import impure
 from vtree.routing import Data, by_branch, by_value, unmoved
-from vtree.splits import Search, Searcher, Splits
+from vtree.splits import Search, Searcher
 from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
 from vtree.thresholds import with_lines

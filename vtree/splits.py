@@ -1,4 +1,4 @@
-"""Split search: histograms, or the rows themselves → the best split of each node, `Splits`.
+"""Split search: histograms, or the rows themselves → each node's best split in each feature.
 
 Every kind of candidate becomes a scan over ordered codes: thresholds in the order of the codes,
 category subsets as prefixes of the levels sorted by their mean. Only for several classes and few
@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
+from vtree.choice import Found, Legal, Nodes, Splits, best_splits
 from vtree.criteria import Criterion
-from vtree.histogram import Rows
 from vtree.random_cuts import LEFT, random_cuts
-from vtree.sampling import Draw, drawn_places, random_thresholds
+from vtree.sampling import Draw, random_thresholds
 from vtree.subsets import Subsets, best_prefixes, subset_splits, without_rare_levels
-from vtree.thresholds import missing_branch, thresholds
-from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
 from vtree_kernels.search import search as rows_search
@@ -57,13 +55,6 @@ class Searcher(Protocol):
 
     def choose(self, found: list[Any], nodes: Nodes, bins: Bins) -> Splits:
         """Return each node's split from what `find` returned, one entry a group of `bins`."""
-
-
-class Legal(Protocol):
-    """A rule by which features may split a node."""
-
-    def __call__(self, nodes: Nodes, n_features: int) -> NDArray[np.bool_]:
-        """Return the features that may split each node, (L, F)."""
 
 
 class Search(NamedTuple):
@@ -114,64 +105,6 @@ class Search(NamedTuple):
         """Return the monotone constraints of a group (G,), None if it has none."""
         monotone = None if self.monotone is None else self.monotone[group.features]
         return monotone if monotone is not None and monotone.any() else None
-
-
-class NodeRows(NamedTuple):
-    """Where the rows of L nodes are: order[start[l] : stop[l]]."""
-
-    order: Array
-    start: Integers  # (L,)
-    stop: Integers
-    statistics: Rows
-
-
-class Nodes(NamedTuple):
-    """The nodes to search, L of them, on the host."""
-
-    total: Integers  # (L, S)
-    key: NDArray[np.uint64]  # (L,)
-    lower: Floats  # (L,) bounds of the center, for monotone constraints
-    upper: Floats
-    rows: NodeRows | None = None  # for criteria that judge rows
-    used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
-    depth: Integers | None = None  # (L,)
-    tree: Integers | None = None  # (L,) the number of its root
-
-
-class Splits(NamedTuple):
-    """The best split of each of L nodes, on the host."""
-
-    feature: NDArray[np.int32]  # (L,) −1: no legal split
-    kind: NDArray[np.int8]
-    bin: NDArray[np.int32]
-    threshold: Floats
-    gain: Floats  # (L,) total decrease, −inf without a split
-    missing_child: NDArray[np.int32]
-    n_children: NDArray[np.int32]  # (L,) 0 without a split
-    child_total: Integers  # (C, S) statistics of the children, node after node
-    child_of_code: dict[int, NDArray[Any]]  # node → child of each code, but for thresholds
-
-
-class Found(NamedTuple):
-    """What the search in one group of features found, on the host."""
-
-    best: Best  # (L, G)
-    threshold: Floats | None  # (L, G), where thresholds are drawn
-    goes_left: NDArray[np.int8] | None  # (L, G, B), where features are categorical
-
-
-class _Candidates(NamedTuple):
-    """The best split of each node in each feature, all groups side by side, on the host (L, F)."""
-
-    gain: Floats
-    bin: NDArray[np.int32]
-    following: NDArray[np.int32]
-    missing_left: NDArray[np.bool_]
-    missing: Integers
-    varies: NDArray[np.bool_]
-    left: Integers  # (L, F, S)
-    threshold: Floats | None  # drawn thresholds
-    goes_left: dict[int, NDArray[np.int8]]  # categorical feature → (L, B)
 
 
 def search_group(
@@ -321,117 +254,3 @@ def _allowed(
             draw, nodes.key, bins, feature, lowest[:, g], highest[:, g]
         )
     return allowed, threshold
-
-
-def best_splits(found: list[Found], nodes: Nodes, search: Search, bins: Bins) -> Splits:
-    """Choose each node's split among the features: largest gain, then first in its draw.
-
-    Without a draw, the lowest feature of equal gains. Where features have costs, the largest gain
-    for its cost.
-
-    found: one entry a group of `bins`, as `search_group` returns them.
-    """
-    candidates = _side_by_side(found, bins)
-    feature, chosen = _best_features(candidates, nodes, search)
-    at = np.arange(0, candidates.gain.size, candidates.gain.shape[1]) + feature
-
-    def of_feature(every: NDArray[Any]) -> NDArray[Any]:
-        return every.reshape(-1, *every.shape[2:]).take(at, axis=0)
-
-    left = of_feature(candidates.left)
-    split = chosen > -np.inf
-    sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
-    learnt, missing = of_feature(candidates.missing_left), of_feature(candidates.missing)
-    sizes = left[:, search.size], nodes.total[:, search.size]
-    missing_child = missing_branch(learnt, missing, *sizes)
-    drawn = None if candidates.threshold is None else of_feature(candidates.threshold)
-    gap = of_feature(candidates.bin), of_feature(candidates.following)
-    bin, threshold = thresholds(feature, *gap, bins, drawn)
-    maps = {
-        node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
-        for node, f in enumerate(feature.tolist() if candidates.goes_left else [])
-        if f in candidates.goes_left and split[node]
-    }
-    return Splits(
-        feature=np.where(split, feature, -1).astype(np.int32),
-        kind=np.where(bins.is_categorical[feature], SUBSET, THRESHOLD).astype(np.int8),
-        bin=bin.astype(np.int32),
-        threshold=threshold,
-        gain=chosen,
-        missing_child=missing_child,
-        n_children=np.where(split, 2, 0).astype(np.int32),
-        child_total=sides[split].reshape(-1, left.shape[1]),
-        child_of_code=maps,
-    )
-
-
-def _best_features(
-    candidates: _Candidates, nodes: Nodes, search: Search
-) -> tuple[Integers, Floats]:
-    """Return (each node's feature, what its split gains: −inf if none may split it)."""
-    gain, n_features = candidates.gain, candidates.gain.shape[1]
-    place = None
-    if search.draw.leaves_out(n_features):
-        place = drawn_places(search.draw, nodes.key, candidates.varies)
-        gain = np.where(place < n_features, gain, -np.inf)
-    for rule in search.legal:
-        gain = np.where(rule(nodes, n_features), gain, -np.inf)
-    worth = gain if search.feature_costs is None else gain / search.feature_costs
-    feature = worth.argmax(axis=1)  # the first of equal ones
-    if place is not None:
-        best = worth == worth.max(axis=1, keepdims=True)
-        feature = np.argmin(np.where(best, place, n_features), axis=1)
-    return feature, gain[np.arange(feature.size), feature]
-
-
-def joined_splits(parts: list[Splits]) -> Splits:
-    """Return the splits of several lists of nodes as those of one."""
-    sizes = np.cumsum([0] + [part.feature.size for part in parts])
-    fields: Any = [np.concatenate(each) for each in zip(*(p[:-1] for p in parts), strict=True)]
-    maps = {
-        int(before) + node: branch_map
-        for before, part in zip(sizes, parts, strict=False)
-        for node, branch_map in part.child_of_code.items()
-    }
-    return Splits._make([*fields, maps])
-
-
-def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
-    """Put the groups' results into columns by feature number."""
-    place = np.argsort(np.concatenate([group.features for group in bins.groups]))
-
-    def columns(name: str) -> NDArray[Any]:
-        parts: list[NDArray[Any]] = [getattr(each.best, name) for each in found]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)[:, place]
-
-    goes_left: dict[int, NDArray[np.int8]] = {}
-    threshold = None
-    for group, each in zip(bins.groups, found, strict=True):
-        if each.goes_left is not None:
-            columns_left = enumerate(group.features.tolist())
-            goes_left.update({f: each.goes_left[:, g] for g, f in columns_left})
-        if each.threshold is not None:
-            if threshold is None:
-                threshold = np.zeros((each.best.gain.shape[0], place.size))
-            threshold[:, group.features] = each.threshold
-    return _Candidates(
-        gain=columns("gain"),
-        bin=columns("bin"),
-        following=columns("next"),
-        missing_left=columns("missing_left"),
-        missing=columns("missing"),
-        varies=columns("varies"),
-        left=columns("left"),
-        threshold=threshold,
-        goes_left=goes_left,
-    )
-
-
-def _branch_map(
-    goes_left: NDArray[np.int8], n_levels: int, missing_child: int
-) -> NDArray[np.uint8]:
-    """Return the child of each code of a categorical feature; goes_left is 1, 0 or −1 (absent)."""
-    own = goes_left[: n_levels + 1].astype(np.int64)
-    child = np.where(own < 0, missing_child, 1 - own)
-    child[0] = missing_child
-    return child.astype(np.uint8)

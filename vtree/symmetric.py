@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
+from vtree.choice import Nodes, Splits
 from vtree.criteria import Criterion
 from vtree.sampling import Columns
-from vtree.splits import Nodes, Splits
 from vtree.thresholds import thresholds
 from vtree.tree import SUBSET, THRESHOLD
 from vtree_kernels.isotonic import isotonic

@@ -14,8 +14,8 @@ from vtree.binning import Bins, Group
 from vtree.chaid.adjusting import judge
 from vtree.chaid.association import AssociationTest
 from vtree.chaid.merging import Problems, Rules
+from vtree.choice import Nodes, Splits
 from vtree.criteria import Criterion
-from vtree.splits import Nodes, Splits
 from vtree.tree import MULTIWAY, Tree, child_dtype, children, levels
 from vtree_kernels.scan import Layout, Limits, with_counts
 

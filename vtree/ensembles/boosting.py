@@ -21,6 +21,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
 from vtree.binning import Bins, with_columns
+from vtree.choice import Legal
 from vtree.criteria import BOUNDED_NEWTON, NEWTON, SMOOTHED_NEWTON, Criterion, newton
 from vtree.ensembles.derivatives import Derivatives, Weights, derivative_targets
 from vtree.ensembles.grown_leaves import (
@@ -57,7 +58,7 @@ from vtree.plan import Plan, Stops, level_order
 from vtree.predict import totals
 from vtree.sampling import Draw
 from vtree.sorted_levels import SortedLevels
-from vtree.splits import Legal, Search
+from vtree.splits import Search
 from vtree.subsets import WeightyLevels
 from vtree.thresholds import with_lines
 from vtree.tree import Tree, canonical, is_in_order, joined, narrow

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
+from vtree.choice import Found, Nodes, Splits, best_splits
 from vtree.criteria import Criterion
-from vtree.splits import Found, Nodes, Search, Splits, best_splits
+from vtree.splits import Search
 from vtree.subsets import subset_splits, without_rare_levels
 from vtree.surrogates.rules import NO_WAY
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts

@@ -1,0 +1,216 @@
+"""Choice: what was found in each feature → the split of each node, `Splits`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vtree.arrays import Array
+from vtree.binning import Bins
+from vtree.histogram import Rows
+from vtree.sampling import Draw, drawn_places
+from vtree.thresholds import missing_branch, thresholds
+from vtree.tree import SUBSET, THRESHOLD
+from vtree_kernels.scan import Best
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class NodeRows(NamedTuple):
+    """Where the rows of L nodes are: order[start[l] : stop[l]]."""
+
+    order: Array
+    start: Integers  # (L,)
+    stop: Integers
+    statistics: Rows
+
+
+class Nodes(NamedTuple):
+    """The nodes to search, L of them, on the host."""
+
+    total: Integers  # (L, S)
+    key: NDArray[np.uint64]  # (L,)
+    lower: Floats  # (L,) bounds of the center, for monotone constraints
+    upper: Floats
+    rows: NodeRows | None = None  # for criteria that judge rows
+    used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
+    depth: Integers | None = None  # (L,)
+    tree: Integers | None = None  # (L,) the number of its root
+
+
+class Splits(NamedTuple):
+    """The best split of each of L nodes, on the host."""
+
+    feature: NDArray[np.int32]  # (L,) −1: no legal split
+    kind: NDArray[np.int8]
+    bin: NDArray[np.int32]
+    threshold: Floats
+    gain: Floats  # (L,) total decrease, −inf without a split
+    missing_child: NDArray[np.int32]
+    n_children: NDArray[np.int32]  # (L,) 0 without a split
+    child_total: Integers  # (C, S) statistics of the children, node after node
+    child_of_code: dict[int, NDArray[Any]]  # node → child of each code, but for thresholds
+
+
+class Found(NamedTuple):
+    """What the search in one group of features found, on the host."""
+
+    best: Best  # (L, G)
+    threshold: Floats | None  # (L, G), where thresholds are drawn
+    goes_left: NDArray[np.int8] | None  # (L, G, B), where features are categorical
+
+
+class Legal(Protocol):
+    """A rule by which features may split a node."""
+
+    def __call__(self, nodes: Nodes, n_features: int) -> NDArray[np.bool_]:
+        """Return the features that may split each node, (L, F)."""
+
+
+class Rules(Protocol):
+    """By what features of a node are preferred, besides their gains."""
+
+    @property
+    def draw(self) -> Draw:
+        """Which features a node may use, and which one comes first."""
+
+    @property
+    def legal(self) -> tuple[Legal, ...]:
+        """Rules by which features may split a node, all of them."""
+
+    @property
+    def feature_costs(self) -> Floats | None:
+        """(F,) the gain of a split is worth that much less."""
+
+    @property
+    def size(self) -> int:
+        """The plane by which one child is larger than the other."""
+
+
+class _Candidates(NamedTuple):
+    """The best split of each node in each feature, all groups side by side, on the host (L, F)."""
+
+    gain: Floats
+    bin: NDArray[np.int32]
+    following: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    missing: Integers
+    varies: NDArray[np.bool_]
+    left: Integers  # (L, F, S)
+    threshold: Floats | None  # drawn thresholds
+    goes_left: dict[int, NDArray[np.int8]]  # categorical feature → (L, B)
+
+
+def best_splits(found: list[Found], nodes: Nodes, rules: Rules, bins: Bins) -> Splits:
+    """Choose each node's split among the features: largest gain, then first in its draw.
+
+    Without a draw, the lowest feature of equal gains. Where features have costs, the largest gain
+    for its cost.
+
+    found: one entry a group of `bins`, as `search_group` returns them.
+    """
+    candidates = _side_by_side(found, bins)
+    feature, chosen = _best_features(candidates, nodes, rules)
+    at = np.arange(0, candidates.gain.size, candidates.gain.shape[1]) + feature
+
+    def of_feature(every: NDArray[Any]) -> NDArray[Any]:
+        return every.reshape(-1, *every.shape[2:]).take(at, axis=0)
+
+    left = of_feature(candidates.left)
+    split = chosen > -np.inf
+    sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
+    learnt, missing = of_feature(candidates.missing_left), of_feature(candidates.missing)
+    sizes = left[:, rules.size], nodes.total[:, rules.size]
+    missing_child = missing_branch(learnt, missing, *sizes)
+    drawn = None if candidates.threshold is None else of_feature(candidates.threshold)
+    gap = of_feature(candidates.bin), of_feature(candidates.following)
+    bin, threshold = thresholds(feature, *gap, bins, drawn)
+    maps = {
+        node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
+        for node, f in enumerate(feature.tolist() if candidates.goes_left else [])
+        if f in candidates.goes_left and split[node]
+    }
+    return Splits(
+        feature=np.where(split, feature, -1).astype(np.int32),
+        kind=np.where(bins.is_categorical[feature], SUBSET, THRESHOLD).astype(np.int8),
+        bin=bin.astype(np.int32),
+        threshold=threshold,
+        gain=chosen,
+        missing_child=missing_child,
+        n_children=np.where(split, 2, 0).astype(np.int32),
+        child_total=sides[split].reshape(-1, left.shape[1]),
+        child_of_code=maps,
+    )
+
+
+def _best_features(candidates: _Candidates, nodes: Nodes, rules: Rules) -> tuple[Integers, Floats]:
+    """Return (each node's feature, what its split gains: −inf if none may split it)."""
+    gain, n_features = candidates.gain, candidates.gain.shape[1]
+    place = None
+    if rules.draw.leaves_out(n_features):
+        place = drawn_places(rules.draw, nodes.key, candidates.varies)
+        gain = np.where(place < n_features, gain, -np.inf)
+    for rule in rules.legal:
+        gain = np.where(rule(nodes, n_features), gain, -np.inf)
+    worth = gain if rules.feature_costs is None else gain / rules.feature_costs
+    feature = worth.argmax(axis=1)  # the first of equal ones
+    if place is not None:
+        best = worth == worth.max(axis=1, keepdims=True)
+        feature = np.argmin(np.where(best, place, n_features), axis=1)
+    return feature, gain[np.arange(feature.size), feature]
+
+
+def joined_splits(parts: list[Splits]) -> Splits:
+    """Return the splits of several lists of nodes as those of one."""
+    sizes = np.cumsum([0] + [part.feature.size for part in parts])
+    fields: Any = [np.concatenate(each) for each in zip(*(p[:-1] for p in parts), strict=True)]
+    maps = {
+        int(before) + node: branch_map
+        for before, part in zip(sizes, parts, strict=False)
+        for node, branch_map in part.child_of_code.items()
+    }
+    return Splits._make([*fields, maps])
+
+
+def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
+    """Put the groups' results into columns by feature number."""
+    place = np.argsort(np.concatenate([group.features for group in bins.groups]))
+
+    def columns(name: str) -> NDArray[Any]:
+        parts: list[NDArray[Any]] = [getattr(each.best, name) for each in found]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)[:, place]
+
+    goes_left: dict[int, NDArray[np.int8]] = {}
+    threshold = None
+    for group, each in zip(bins.groups, found, strict=True):
+        if each.goes_left is not None:
+            columns_left = enumerate(group.features.tolist())
+            goes_left.update({f: each.goes_left[:, g] for g, f in columns_left})
+        if each.threshold is not None:
+            if threshold is None:
+                threshold = np.zeros((each.best.gain.shape[0], place.size))
+            threshold[:, group.features] = each.threshold
+    return _Candidates(
+        gain=columns("gain"),
+        bin=columns("bin"),
+        following=columns("next"),
+        missing_left=columns("missing_left"),
+        missing=columns("missing"),
+        varies=columns("varies"),
+        left=columns("left"),
+        threshold=threshold,
+        goes_left=goes_left,
+    )
+
+
+def _branch_map(
+    goes_left: NDArray[np.int8], n_levels: int, missing_child: int
+) -> NDArray[np.uint8]:
+    """Return the child of each code of a categorical feature; goes_left is 1, 0 or −1 (absent)."""
+    own = goes_left[: n_levels + 1].astype(np.int64)
+    child = np.where(own < 0, missing_child, 1 - own)
+    child[0] = missing_child
+    return child.astype(np.uint8)
