@@ -1,3 +1,4 @@
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,22 @@ def test_codes_of_classes() -> None:
     for y in (np.array([[0.5]]), np.array([["a"], [1]], dtype=object)):
         with pytest.raises((InputError, InputTypeError), match="y may hold strings"):
             class_codes(y)
+
+
+def test_columns_of_labels_may_differ_in_kind() -> None:
+    y = pd.DataFrame({"p": ["b", "a"], "q": [7, 3], "r": [True, False]})
+    classes, codes = class_codes(as_columns(y, numeric=False))
+    assert [own.tolist() for own in classes] == [["a", "b"], [3, 7], [False, True]]
+    assert classes[1].dtype == np.int64 and codes.tolist() == [[1, 1, 1], [0, 0, 0]]
+
+
+def test_members_of_an_enumeration_of_strings() -> None:
+    class Kind(str, Enum):
+        FIRST = "u"
+        SECOND = "v"
+
+    (classes,), codes = class_codes(as_columns([Kind.SECOND, Kind.FIRST], numeric=False))
+    assert classes.tolist() == ["u", "v"] and codes.ravel().tolist() == [1, 0]
 
 
 def test_spans() -> None:

@@ -229,6 +229,18 @@ def test_strings_where_training_had_numbers() -> None:
     # One stray sign makes strings of all: it is what to look for, not the numbers beside it.
     with pytest.raises(InputError, match="column 'x' holds '-', which is not a number"):
         encode_table(pd.DataFrame({"x": ["0.844", "2", "-", "3"]}), schema)
+    with pytest.raises(InputError, match="'2', which is not a number. It is the text of one"):
+        encode_table(pd.DataFrame({"x": ["2", "3"]}), schema)
+
+
+def test_categories_of_numbers_where_numbers_are_wanted() -> None:
+    frame = pd.DataFrame({"x": pd.Categorical([2.5, None, 1, 2.5])})
+    expected = [[2.5], [np.nan], [1.0], [2.5]]
+    np.testing.assert_array_equal(read_table(frame, categorical_features=None).values, expected)
+    schema = read_table(pd.DataFrame({"x": [1, 2]})).schema
+    np.testing.assert_array_equal(encode_table(frame, schema), expected)
+    with pytest.raises(InputError, match="integer beyond what float64 can hold"):
+        encode_table(pd.DataFrame({"x": pd.Categorical([10**400])}), schema)
 
 
 def test_names_of_streams_are_compared() -> None:

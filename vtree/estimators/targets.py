@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -87,10 +88,13 @@ def _without_gaps(values: Any, argument: str) -> Any:
 
 
 def _with_gaps(values: Any) -> Any:
-    """Return `values`, as objects where NumPy would turn NaN into a string beside others."""
+    """Return `values`, as objects where NumPy would make other strings of them.
+
+    It turns NaN into one, and cuts the names of an enumeration's members at their values' length.
+    """
     if isinstance(values, list | tuple) and np.asarray(values).dtype.kind == "U":
         own = np.asarray(values, dtype=object)
-        if any(is_missing(value) for value in own.ravel().tolist()):
+        if any(is_missing(value) or isinstance(value, Enum) for value in own.ravel().tolist()):
             return own
     return values
 
@@ -117,13 +121,15 @@ def class_codes(y: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]
     """
     classes, codes = [], []
     with own_errors("y", _LABELS):
-        if y.dtype.kind not in "iu":
-            check_classification_targets(y)
         for output in range(y.shape[1]):
-            labels, code = _distinct(y[:, output])
-            if y.dtype.kind in "iu" and 2 * labels.size > code.size:
+            column = _plain_objects(y[:, output])
+            is_whole = column.dtype.kind in "iu"
+            if not is_whole:
+                check_classification_targets(column[:, None])
+            labels, code = _distinct(column)
+            if is_whole and 2 * labels.size > code.size:
                 # Whole numbers are labels; scikit-learn warns where there are many.
-                check_classification_targets(y[:, output])
+                check_classification_targets(column)
             classes.append(labels)
             codes.append(np.reshape(code, -1))
     return classes, np.stack(codes, axis=1).astype(np.int64)

@@ -108,9 +108,21 @@ def numbers_of(column: Column, otherwise: str) -> NDArray[Any]:
     # A column without one value has the type of its container by accident.
     if not present:
         return np.full(len(labels), np.nan)
+    if all(isinstance(label, _NUMBERS) for label in present):  # of a category type
+        return _floats([np.nan if is_missing(label) else label for label in labels], column.where)
     # One stray sign turns all numbers beside it into strings: that is what to look for.
-    example = next((label for label in present if not reads_as_number(label)), present[0])
+    example = next((label for label in present if not reads_as_number(label)), None)
+    if example is None:
+        example = present[0]
+        otherwise = f"It is the text of one, which pandas.to_numeric makes a number. {otherwise}"
     raise InputError(f"X: {column.where} holds {example!r}, which is not a number. {otherwise}")
+
+
+def _floats(values: list[Any], where: str) -> NDArray[np.float64]:
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError as error:
+        raise InputError(f"X: {where} holds an integer beyond what float64 can hold.") from error
 
 
 def reads_as_number(label: Any) -> bool:
@@ -222,10 +234,7 @@ def _column_of(values: list[Any], where: str) -> Column:
     if present != kinds:
         values = [np.nan if is_missing(value) else value for value in values]
     is_boolean = bool(present) and present <= {bool, np.bool_}
-    try:
-        return Column(where, np.array(values, dtype=np.float64), None, is_boolean=is_boolean)
-    except OverflowError as error:
-        raise InputError(f"X: {where} holds an integer beyond what float64 can hold.") from error
+    return Column(where, _floats(values, where), None, is_boolean=is_boolean)
 
 
 def _check_is_number(kind: type[Any], where: str) -> None:
