@@ -11,6 +11,7 @@ from vtree.targets import (
     quantise_weights,
     real_targets,
     repeated,
+    roomy,
 )
 
 positive = st.floats(min_value=5e-324, max_value=1.7e308)
@@ -130,6 +131,16 @@ def test_repeated_rows_have_the_statistics_of_a_weighted_fit() -> None:
     means = own.center + own.sums / own.weight[:, None] * own.scale
     np.testing.assert_allclose(means, y[rows], rtol=1e-9)
     np.testing.assert_array_equal(own.ranks.value[own.ranks.rank], y[rows])
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 3.0]])
+def test_classes_are_told_wherever_their_planes_are(weight: list[float] | None) -> None:
+    codes = np.array([[0, 1], [2, 0], [1, 1], [2, 1]])
+    own = class_targets(codes, [3, 2], None if weight is None else np.array(weight))
+    for targets in (own, roomy(own), repeated(own, slice(None), np.ones(4, np.int32))):
+        np.testing.assert_array_equal(targets.classes, codes)
+    assert own.identity is own.label
+    assert roomy(roomy(own)).layout == roomy(own).layout
 
 
 def test_room_for_more_rows_than_the_table_has() -> None:

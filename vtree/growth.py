@@ -44,10 +44,14 @@ from vtree.splits import Search, Searcher
 from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
 from vtree.targets import Targets
 from vtree.thresholds import with_lines
+from vtree_kernels import give_back
 from vtree_kernels.scan import Layout
 from vtree_kernels.subtree import Rule, subtree
 
 Integers = NDArray[np.int64]
+
+# From so many rows on, what histograms took goes back to the system before nodes grow alone.
+MANY_ROWS = 1 << 17
 
 
 def grow(
@@ -82,21 +86,21 @@ def grow(
     bins = with_lines(_fitting(bins, targets.layout, plan))
     if roots is None:
         roots = [np.arange(bins.n_rows)]
-    codes = bins.groups[0].codes
+    codes, n_trees = bins.groups[0].codes, len(roots)
     start = np.cumsum([0] + [len(root) for root in roots])
     # The roots are the caller's; their order is growth's own, which routers change in place.
     rows = np.concatenate(roots, dtype=np.int32)
-    order_of_rows = _order(rows, len(roots), codes)
-    data = Data(bins, targets, rows_of(targets, codes), order_of_rows)
+    del roots  # all rows, 8 bytes each, of a tree that was given none
+    data = Data(bins, targets, rows_of(targets, codes), _order(rows, n_trees, codes))
     if keys is None:
-        keys = np.atleast_1d(draws.mix(np.arange(len(roots))))
+        keys = np.atleast_1d(draws.mix(np.arange(n_trees)))
     grown = plant(start, targets, rows, keys)
-    frontier = np.arange(len(roots))
+    frontier = np.arange(n_trees)
     _settle(grown, frontier, plan)
     branches = no_branches(targets.layout.n_statistics)
     kept: Kept | None = None
     room: Grown | None = None
-    rule = _rule_alone(plan, order, data, len(roots))
+    rule = _rule_alone(plan, order, data, n_trees)
     if rule is not None:  # all will be grown, and an order that wants less takes it from there
         order = level_order
     waiting = [frontier[:0]]
@@ -115,11 +119,21 @@ def grow(
         grown, room, frontier = with_children(grown, room, chosen, total)
         _settle(grown, frontier, plan)
         _bound(grown, chosen, frontier, data, plan.search)
-    few = np.concatenate(waiting)
-    if rule is not None and few.size:
-        assert isinstance(plan.search, Search)  # others have no rule
-        grown, data = with_subtrees(grown, few, data, rule, plan.search.size)
+    kept = room = None
+    grown, data = _with_all_below(grown, np.concatenate(waiting), data, rule, plan.search)
     return grown, arrays.to_numpy(data.order), branches.map
+
+
+def _with_all_below(
+    grown: Grown, few: Integers, data: Data, rule: Rule | None, search: Searcher
+) -> tuple[Grown, Data]:
+    """Let nodes with few rows grow by themselves; the rows of their leaves are sorted then."""
+    if rule is None or not few.size:
+        return grown, data
+    if data.order.shape[0] >= MANY_ROWS:
+        give_back()
+    assert isinstance(search, Search)  # others have no rule
+    return with_subtrees(grown, few, data, rule, search.size)
 
 
 def _order(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:

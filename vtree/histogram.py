@@ -73,7 +73,9 @@ def _numbers(targets: Targets, example: Array) -> tuple[Array | None, Array, Com
     if compacted.is_native(example):
         return targets.weight, targets.sums, targets.compact
     if packed is None:
-        weight = None if targets.weight is None else arrays.like(targets.weight, example)
+        weight = targets.weight
+        if weight is not None:
+            weight = arrays.like(weight.astype(np.int64, copy=False), example)
         return weight, arrays.like(targets.sums, example), None
     there = packed._replace(words=arrays.like(packed.words, example))
     fields = unpacked(there, slice(None))

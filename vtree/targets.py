@@ -28,9 +28,10 @@ class Targets(NamedTuple):
     """Integer statistics of N rows, O outputs, and how to turn sums back into numbers."""
 
     label: NDArray[np.int32]  # (N, O) plane of each row's class, (N, 0) for regression
-    weight: Integers | None  # (N,), None where all rows weigh one
+    weight: NDArray[Any] | None  # (N,) int64 or int32, None where all rows weigh one
     sums: Integers  # (N, O) centred, scaled, weighted targets, (N, 0) for classes
-    identity: Floats  # (N, O) equal exactly where targets are equal; (N, 0): never known to be
+    # (N, O) equal exactly where targets are equal, of classes `label`; (N, 0): never known to be
+    identity: NDArray[Any]
     layout: Layout
     center: Floats  # (O,) zeros for classes
     scale: Floats  # (O,) a mean is center + scale * sum / weight
@@ -39,6 +40,14 @@ class Targets(NamedTuple):
     # Weight and sums as histograms read them, where that is known. If words hold them, these may be
     # all there is: `weight` is None then, and `sums` (N, 0).
     compact: Compact | None = None
+
+    @property
+    def classes(self) -> Integers:
+        """The class numbers of classes, (N, O), from 0."""
+        layout = self.layout
+        first = layout.first + np.arange(layout.outputs) * layout.classes
+        numbers: Integers = self.label - first
+        return numbers
 
     @property
     def packed(self) -> Compact | None:
@@ -66,12 +75,12 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
     unit = (1.0,) * outputs
     implied = int(whole is None)
     layout = Layout(first - 1, first, outputs, classes, positive, 0.0, 1.0, unit, implied)
-    label = first + np.arange(outputs) * classes + codes
+    label = (first + np.arange(outputs) * classes + codes).astype(np.int32)
     return Targets(
-        label=label.astype(np.int32),
+        label=label,
         weight=whole,
         sums=np.zeros((len(codes), 0), dtype=np.int64),
-        identity=codes.astype(np.float64),
+        identity=label,
         layout=layout,
         center=np.zeros(outputs),
         scale=np.ones(outputs),
@@ -115,13 +124,29 @@ def real_targets(
     )
 
 
-def repeated(targets: Targets, rows: Integers | slice, times: Integers | None) -> Targets:
+def roomy(targets: Targets) -> Targets:
+    """Return the statistics with a plane for weights, which rows need not have yet."""
+    layout = targets.layout
+    if layout.weight:
+        return targets
+    layout = layout._replace(
+        weight=1, first=layout.first + 1, ordered=layout.ordered + 1, implied=0
+    )
+    label = targets.label + np.int32(1)
+    is_class = targets.identity is targets.label
+    identity = label if is_class else targets.identity
+    return targets._replace(label=label, identity=identity, layout=layout)
+
+
+def repeated(targets: Targets, rows: Integers | slice, times: NDArray[Any] | None) -> Targets:
     """Return the statistics of chosen rows, row rows[i] counting times[i] times its weight.
 
-    rows (R,): may name a row more than once; times (R,): positive, or zero for rows that no tree
-    will grow from; None for all ones. The sums of weights and weighted targets must stay below
-    2^53, see `most_rows` of `real_targets`.
+    rows (R,): may name a row more than once; times (R,) int64 or int32: positive, or zero for rows
+    that no tree will grow from; None for all ones. The sums of weights and weighted targets must
+    stay below 2^53, see `most_rows` of `real_targets`.
     """
+    if times is not None:
+        targets = roomy(targets)
     chosen = targets._replace(
         label=targets.label[rows],
         weight=None if targets.weight is None else targets.weight[rows],
@@ -134,19 +159,8 @@ def repeated(targets: Targets, rows: Integers | slice, times: Integers | None) -
     )
     if times is None:
         return chosen
-    layout = targets.layout
     weight = times if chosen.weight is None else chosen.weight * times
-    if targets.weight is None:  # make room for a plane of weights
-        layout = layout._replace(
-            weight=1, first=layout.first + 1, ordered=layout.ordered + 1, implied=0
-        )
-    moved = layout.first - targets.layout.first
-    return chosen._replace(
-        label=chosen.label + np.int32(moved),
-        weight=weight,
-        sums=chosen.sums * times[:, None],
-        layout=layout,
-    )
+    return chosen._replace(weight=weight, sums=chosen.sums * times[:, None])
 
 
 def quantise_weights(weight: Floats | None, n_rows: int) -> tuple[Integers | None, float]:

@@ -200,6 +200,24 @@ def test_layouts_of_weights_and_sums_do_not_matter(n_sums: int) -> None:
     assert_same_bits(histogram.twin("cpu")(*given), histogram.reference(*arguments))
 
 
+@pytest.mark.parametrize("n_sums", [0, 2])
+def test_weights_of_32_bits(n_sums: int) -> None:
+    case = Case(n_rows=5000, sums=n_sums, classes=3, weighted=True, sizes=(4000, 900))
+    arguments: list[Any] = list(case.arguments())
+    arguments[5] = arguments[5] % 1000 + 1
+    narrow: list[Any] = [*arguments]
+    narrow[5] = arguments[5].astype(np.int32)
+    expected = histogram(*arguments)
+    for twin in (histogram, histogram.reference):
+        assert_same_bits(twin(*narrow), expected)
+    compact = compacted(narrow[6], narrow[5])
+    assert compact is not None
+    given = (*narrow, True, None, compact)
+    assert_same_bits(histogram(*given), expected)
+    if n_sums == 0:  # rows have them once
+        assert np.shares_memory(compact.fields, narrow[5])
+
+
 def test_layouts_of_codes_and_labels_do_not_matter() -> None:
     codes, rows, start, stop, label, *rest = replace(CASES["weights"], outputs=2).arguments()
     expected = histogram.reference(codes, rows, start, stop, label, *rest)

@@ -315,6 +315,15 @@ def test_codes_of_several_widths() -> None:
         _assert_same(subtree(rows, nodes, each, *rest), expected)
 
 
+@pytest.mark.parametrize("raw", [False, True])
+def test_weights_of_32_bits(raw: bool) -> None:
+    rows, nodes, table, statistics, rule = _arguments("two outputs, weights", "gini", raw=raw)
+    narrow = statistics._replace(weight=statistics.weight.astype(np.int32))
+    expected = subtree.reference(rows, nodes, table, statistics, rule)
+    _assert_same(subtree(rows, nodes, table, narrow, rule), expected)
+    _assert_same(subtree.reference(rows, nodes, table, narrow, rule), expected)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_tables_of_columns(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, nodes, table, *rest = _arguments("2 classes", "gini", raw=True, max_features=2)

@@ -26,7 +26,7 @@ from vtree.finish import finish
 from vtree.growth import grow
 from vtree.histogram import node_bytes
 from vtree.plan import Plan, level_order
-from vtree.targets import Targets, repeated
+from vtree.targets import Targets, repeated, roomy
 from vtree.tree import Tree
 from vtree_kernels import ahead, allowed_threads, give_back
 
@@ -65,6 +65,9 @@ def grow_forest(
     MemoryBudgetError
         If the histogram of a single node in a single feature exceeds the budget.
     """
+    if forest.sample is not None:  # once for all trees
+        room = roomy(forest.targets)
+        forest = forest._replace(targets=room, plan=_plan_for(forest.plan, forest.targets, room))
     size, workers = _batch_size(forest, keys.size)
     size = size if most_trees is None else min(size, most_trees)
 
@@ -126,10 +129,10 @@ def _grow_batch(
     return finish(grown, placed, branch_map, targets, forest.criterion)
 
 
-def _of_whole_table(samples: list[Sample], n_rows: int) -> tuple[list[NDArray[Any]], Integers]:
+def _of_whole_table(samples: list[Sample], n_rows: int) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     """Take the only sample; return (its rows, as roots are, how often each row counts (N,))."""
     own = samples.pop()  # as large as what is made of it, and the caller holds the list
-    times = np.zeros(n_rows, dtype=np.int64)
+    times = np.zeros(n_rows, dtype=own.times.dtype)
     times[own.rows] = own.times
     return [own.rows.astype(np.int32)], times
 

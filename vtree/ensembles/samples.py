@@ -7,7 +7,7 @@ seeded with the tree's own number, so that the same `random_state` draws the sam
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Sample(NamedTuple):
     """One tree's rows."""
 
     rows: Integers  # (R,) distinct, ascending
-    times: Integers  # (R,) positive: how often each counts, in units of `unit`
+    times: NDArray[Any]  # (R,) int64 or int32, positive: how often each counts, in units of `unit`
     unit: float = 1.0
     features: Integers | None = None  # the only ones that may split, ascending; None: all
 
@@ -69,6 +69,7 @@ def subsample_of(subsample: Subsample, seed: int) -> Sample:
     features, drawn = drawn_subsample(subsample, seed)
     rows, times = np.unique(drawn, return_counts=True)
     every = subsample.width == subsample.n_features
+    times = times.astype(np.int32)
     return Sample(rows, times, features=None if every else np.sort(features))
 
 
@@ -82,15 +83,16 @@ def drawn_rows(bootstrap: Bootstrap, seed: int) -> NDArray[np.int32]:
     return drawn.astype(np.int32)
 
 
-def counts_of(bootstrap: Bootstrap, seed: int) -> Integers:
+def counts_of(bootstrap: Bootstrap, seed: int) -> NDArray[np.int32]:
     """Return how often each row was drawn, (N,)."""
     if bootstrap.probability is not None:
-        return np.bincount(drawn_rows(bootstrap, seed), minlength=bootstrap.n_rows)
+        drawn = drawn_rows(bootstrap, seed)
+        return np.bincount(drawn, minlength=bootstrap.n_rows).astype(np.int32)
     random = np.random.RandomState(seed)  # noqa: NPY002  (scikit-learn's generator)
-    counts = np.zeros(bootstrap.n_rows, dtype=np.int64)
+    counts, one = np.zeros(bootstrap.n_rows, dtype=np.int32), np.int32(1)  # 40 times as fast as 1
     for done in range(0, bootstrap.size, _DRAWS):  # all at once would take three times the counts
         count = min(_DRAWS, bootstrap.size - done)
-        np.add.at(counts, random.randint(0, bootstrap.n_rows, count), 1)
+        np.add.at(counts, random.randint(0, bootstrap.n_rows, count), one)
     return counts
 
 
@@ -105,7 +107,7 @@ def sample(bootstrap: Bootstrap, seed: int) -> Sample:
     return Sample(rows, counts[rows] * whole, CLASS_WEIGHT_UNIT)
 
 
-def _balance(classes: Integers, counts: Integers) -> Floats:
+def _balance(classes: Integers, counts: NDArray[Any]) -> Floats:
     """Return total / (classes · weight of the row's class), multiplied over outputs, (R,)."""
     factor = np.ones(counts.size)
     for own in classes.T:

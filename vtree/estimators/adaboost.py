@@ -237,7 +237,7 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
             super()._validate_estimator()
 
     def _judge(self, data: Prepared) -> Judge:
-        target = data.targets.identity[:, 0].astype(np.int64)
+        target = data.targets.classes[:, 0]
         return samme(target, data.targets.layout.classes, self.learning_rate)
 
     def _votes(self, tree: Tree, alpha: Any) -> Floats:

@@ -244,7 +244,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
 
         def sample(number: int) -> Sample:
             rows, times = np.unique(drawn[number], return_counts=True)
-            return Sample(rows, times)
+            return Sample(rows, times.astype(np.int32))
 
         data = data._replace(total_weight=float(self._max_samples))
         criterion = door._criteria[door.criterion]

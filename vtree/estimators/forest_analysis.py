@@ -31,7 +31,7 @@ Integers = NDArray[np.int64]
 class ForestAnalysis(ForestEstimator):
     """Base of forests of a target; use a derived class."""
 
-    def _times(self, number: int) -> Integers:
+    def _times(self, number: int) -> NDArray[np.int32]:
         """Return how often a tree drew each training row, (N,)."""
         bootstrap = self._bootstrap()
         if bootstrap is None:

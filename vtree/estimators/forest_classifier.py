@@ -60,7 +60,7 @@ class ForestClassifier(ClassifierMixin, ForestAnalysis):
     def _balanced(self, data: Prepared | None) -> Integers | None:
         if self.class_weight != "balanced_subsample" or data is None:
             return None
-        return data.targets.identity.astype(np.int64)
+        return data.targets.classes
 
     def _template(self) -> TreeEstimator:
         tree = super()._template()

@@ -139,8 +139,8 @@ def parts_of(
             parts.append(Part(tree, own_losses(twin, tree), rest.node, test[rest.row], rest.share))
             if factor is not None:
                 weight[test] *= factor[test]
-    true = data.targets.identity
-    return parts, true.astype(np.int64) if hasattr(model, "classes_") else true, weight
+    true = data.targets.classes if hasattr(model, "classes_") else data.targets.identity
+    return parts, true, weight
 
 
 def _trees(
@@ -171,7 +171,7 @@ def _with_priors_among(
     own (N,): weights without priors; factor (N,): of the weight of each row under priors among all
     rows; 1 for those of classes without any weight among `rows`.
     """
-    code = targets.identity[:, 0].astype(np.int64)
+    code = targets.classes[:, 0]
     share, found = (
         np.bincount(code[some], own[some], n_classes) / own[some].sum()
         for some in (slice(None), rows)
@@ -180,7 +180,7 @@ def _with_priors_among(
     weight = factor * targets.weight_unit
     if targets.weight is not None:
         weight = weight * targets.weight
-    return class_targets(targets.identity.astype(np.int64), [n_classes], weight), factor
+    return class_targets(targets.classes, [n_classes], weight), factor
 
 
 def _weight(model: TreeEstimator, data: Prepared) -> Floats:
@@ -192,7 +192,7 @@ def _weight(model: TreeEstimator, data: Prepared) -> Floats:
     costs = costs_of(model)
     if costs is None:
         return weight
-    plain: Floats = weight / costs.sum(axis=1)[targets.identity[:, 0].astype(np.int64)]
+    plain: Floats = weight / costs.sum(axis=1)[targets.classes[:, 0]]
     plain *= weight.sum() / plain.sum()
     return plain
 

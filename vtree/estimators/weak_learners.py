@@ -61,13 +61,12 @@ class OneTable(Learner):
         """Return (a tree, what it answers for each training row); weight (N,)."""
         tree, targets = copy.copy(self.template), self.data.targets
         tree.random_state = self._seed()
-        identity = targets.identity
         if targets.sums.shape[1] == 0:
             counts = [targets.layout.classes]
-            targets = class_targets(identity.astype(np.int64), counts, weight)
+            targets = class_targets(targets.classes, counts, weight)
         else:
             centred, ranked = tree.criterion != "poisson", targets.ranks is not None
-            targets = real_targets(identity, weight, centred=centred, ranked=ranked)
+            targets = real_targets(targets.identity, weight, centred=centred, ranked=ranked)
         data = self.data._replace(targets=targets, total_weight=float(np.sum(weight)))
         stump = tree.max_depth == 1 and targets.sums.shape[1] == 0 and tree.max_leaf_nodes is None
         grown, _ = tree._grow_binned(self.bins, data, router=unmoved if stump else None)

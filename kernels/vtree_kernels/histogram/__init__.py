@@ -7,7 +7,8 @@ codes (N, G); rows (R,) int32 row numbers, those of node l at rows[start[l] : st
 stop (L,) int64 NumPy. Each row adds to hist[l, g, codes[row, g], :] (L, G, B, S):
 
     plane 0                      1                      if `counted`
-    plane 1                      weight[row]            if weight (N,) int64 is given
+    plane 1                      weight[row]            if weight (N,) int64, on the host
+                                                or int32, is given
     plane label[row, o], each o  weight[row], or 1      label (N, O) int32, O = 0 for regression
     last J planes                sums[row, :]           sums (N, J) int64, J = 0 for classes
 

@@ -259,6 +259,8 @@ def compacted(
 
 def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool) -> Compact:
     weights = np.empty(0, dtype=np.int64) if weight is None else weight
+    if sums.shape[1]:  # of other kinds loops would be compiled anew
+        weights = weights.astype(np.int64, copy=False)
     weighted, n_rows = int(weight is not None), sums.shape[0]
     sums = np.ascontiguousarray(sums)
     reaches = [np.zeros(weighted + sums.shape[1], dtype=np.int64)]
@@ -284,6 +286,8 @@ def _compacted(sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counte
             none = np.empty((0, bits.size), dtype=np.int32)
             return Compact(none, bits, words, lowest, weighted)
     bits += lowest
+    if weight is not None and weight.dtype == np.int32 and not sums.shape[1]:
+        return Compact(weight[:, None], bits, np.empty(0, dtype=np.int64), lowest, weighted)
     short = bits.max(initial=0) <= 31
     fields = np.empty((n_rows, bits.size), dtype=np.int32 if short else np.int64)
     _threads.run_blocks(fill, n_rows, each=2)

@@ -40,7 +40,7 @@ class Statistics(NamedTuple):
     """What each of N rows adds, as `histogram` takes it."""
 
     label: NDArray[np.int32]  # (N, O)
-    weight: Integers | None  # (N,)
+    weight: NDArray[Any] | None  # (N,) int64, on the host or int32
     sums: Integers  # (N, J)
     identity: NDArray[np.float64] | None  # (N, O) of real targets; (N, 0): never known to be equal
     compact: Compact | None = None  # packed words that are all there is of weight and sums
