@@ -48,6 +48,13 @@ def test_like_goes_to_a_gpu_by_its_own_copy() -> None:
         assert_same_bits(device.download(made), values)
 
 
+@pytest.mark.cuda_host
+def test_what_lies_on_a_gpu_stays_where_it_is() -> None:
+    with emulated():
+        there = cuda.device(0).upload(np.arange(3.0))
+        assert arrays.like(there, cuda.device(0).zeros(2, np.int64)) is there
+
+
 def test_like_never_shares_memory_outside_numpy(xp: Namespace) -> None:
     values = np.zeros(3)
     made = arrays.like(values, xp.asarray(values))

@@ -29,7 +29,7 @@ from vtree import (
     RandomForestRegressor,
     arrays,
     digest,
-    growth,
+    frontier,
     subtrees,
 )
 from vtree.ensembles import derivatives
@@ -78,7 +78,7 @@ REGIMES = {"levels": (0, 0), "some alone": (40, 0), "no histograms": (20, 32)}
 def regime(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     few, more = REGIMES[request.param]
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", few)
-    monkeypatch.setattr(growth, "MORE_ROWS", more)
+    monkeypatch.setattr(frontier, "MORE_ROWS", more)
 
 
 def _table(estimator: Any, n_classes: int = 3, n_rows: int = 150) -> Table:
@@ -130,6 +130,14 @@ def test_any_number_of_classes(n_classes: int, weighted: bool, cuda: str | int) 
 
 
 BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "squared": (NewtonBoostingRegressor, {"max_depth": 3, "reg_lambda": 0.5}),
+    "squared, with scores": (GradientBoostingRegressor, {"subsample": 0.6, "max_depth": 2}),
+    "counts": (NewtonBoostingRegressor, {"objective": "poisson", "max_depth": 3}),
+    "three classes": (NewtonBoostingClassifier, {"max_depth": 3, "subsample": 0.7}),
+    "goss": (
+        LeafwiseBoostingClassifier,
+        {"data_sample_strategy": "goss", "learning_rate": 1.0, "num_leaves": 5},
+    ),
     "newton": (NewtonBoostingClassifier, {"max_depth": 3, "reg_alpha": 0.1}),
     "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
@@ -162,7 +170,7 @@ def test_the_same_boosted_model_of_few_digits(
 ) -> None:
     monkeypatch.setattr(derivatives, "MANY_ROWS", 100)
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
-    monkeypatch.setattr(growth, "MORE_ROWS", 0)
+    monkeypatch.setattr(frontier, "MORE_ROWS", 0)
     own = {"n_estimators": 2, "max_depth": 3, "random_state": 1}
     told, narrow = histogram._tiles, []
 
@@ -251,7 +259,7 @@ def test_launches_a_level_do_not_grow_with_its_nodes(
     name: str, estimator: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 25 if name == "some alone" else 0)
-    monkeypatch.setattr(growth, "MORE_ROWS", 32 if name == "no histograms" else 0)
+    monkeypatch.setattr(frontier, "MORE_ROWS", 32 if name == "no histograms" else 0)
     X, y, _ = _table(estimator, n_rows=2000)
     X = X.round(0)  # one group of features
     with emulated() as device:
@@ -310,7 +318,7 @@ def test_the_host_waits_for_a_level_once(
     name: str, more_rows: int, launched: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
-    monkeypatch.setattr(growth, "MORE_ROWS", more_rows)
+    monkeypatch.setattr(frontier, "MORE_ROWS", more_rows)
     estimator, parameters = WAITING[name]
     shallow, deep = (_calls(estimator, max_depth, **parameters) for max_depth in (3, 6))
     # A copy right behind another one waits for nothing.
@@ -325,20 +333,33 @@ def test_the_host_waits_for_a_level_once(
     assert launches <= 3 * (launched + own)
 
 
-# With all digits both derivatives, with few ones a word of both.
+CROSSING: dict[str, tuple[Any, int, dict[str, Any]]] = {
+    "squared": (NewtonBoostingRegressor, 2, {}),
+    "two classes": (NewtonBoostingClassifier, 2, {}),
+    "three classes": (NewtonBoostingClassifier, 3, {}),
+    "leaf by leaf": (LeafwiseBoostingClassifier, 2, {"num_leaves": 9}),
+    "first order": (GradientBoostingRegressor, 2, {"loss": "squared_error"}),
+    "a share of the rows": (NewtonBoostingClassifier, 2, {"subsample": 0.7}),
+}
+# What has a number a row and goes to the device in a round: rows drawn, and which ones are not.
+BROUGHT = {"a share of the rows": 2}
+
+
 @pytest.mark.cuda_host
-@pytest.mark.parametrize(("many_rows", "brought"), [(5000, 2), (100, 1)])
+@pytest.mark.parametrize("many_rows", [5000, 100])
+@pytest.mark.parametrize("name", CROSSING)
 def test_what_crosses_the_bus_in_a_round_of_boosting(
-    many_rows: int, brought: int, monkeypatch: pytest.MonkeyPatch
+    name: str, many_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(derivatives, "MANY_ROWS", many_rows)
-    X, y, _ = _table(CLASSES, n_classes=2, n_rows=2000)
+    estimator, n_classes, parameters = CROSSING[name]
+    X, y, _ = _table(CLASSES, n_classes=n_classes, n_rows=2000)
     read, crossed = arrays.to_numpy, {"in": 0, "out": 0}
     with emulated() as device:
         bring, back = device.upload, device.download
 
         def moved(array: Any, what: str) -> Any:
-            crossed[what] += 2000 in array.shape and 0 not in array.shape
+            crossed[what] += max(array.shape, default=0) >= 1000 and 0 not in array.shape
             return array
 
         monkeypatch.setattr(device, "upload", lambda values: bring(moved(values, "in")))
@@ -350,11 +371,10 @@ def test_what_crosses_the_bus_in_a_round_of_boosting(
         )
         counts = []
         for rounds in (1, 3):
-            NewtonBoostingClassifier(device="cuda", n_estimators=rounds).fit(X, y)
+            estimator(device="cuda", n_estimators=rounds, **parameters).fit(X, y)
             counts.append(crossed.copy())
-    assert counts[1]["in"] - 2 * counts[0]["in"] == 2 * brought
-    # The order that rows are left in.
-    assert counts[1]["out"] - 2 * counts[0]["out"] == 2
+    grown = {what: counts[1][what] - 2 * counts[0][what] for what in crossed}
+    assert grown == {"in": 2 * BROUGHT.get(name, 0), "out": 0}
 
 
 @pytest.mark.cuda_host
@@ -390,7 +410,7 @@ def test_histograms_of_levels_stay_on_the_device(
 @pytest.mark.cuda_host
 def test_levels_in_slices_of_the_whole_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
-    monkeypatch.setattr(growth, "MORE_ROWS", 0)
+    monkeypatch.setattr(frontier, "MORE_ROWS", 0)
     X, y, _ = _table(CLASSES, n_rows=800)
     X = X[:, :3].round(1)  # one group of features
     bins = max(len(np.unique(column)) for column in X.T) + 2

@@ -5,14 +5,16 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.conftest import Namespace
+from tests.cuda_host.emulation import emulated, on_device
 from tests.fitting import Setting
 from tests.multiway import OneBranchALevel
 from vtree.finish import finish
-from vtree.grown import Grown, used_features
+from vtree.grown import Grown, root_totals, used_features
 from vtree.growth import grow
+from vtree.histogram import rows_of
 from vtree.plan import Plan, Stops
 from vtree.predict import leaves
-from vtree.targets import class_targets
+from vtree.targets import class_targets, real_targets
 from vtree.tree import MULTIWAY, Tree, depth, fingerprint, parents
 from vtree_kernels import kernels, threads
 
@@ -59,6 +61,25 @@ def test_children_share_the_rows_of_their_parent() -> None:
     np.testing.assert_array_equal(shared[internal], tree.n_rows[internal])
     assert sorted(rows.tolist()) == list(range(300))
     np.testing.assert_array_equal(grown.stop - grown.start, grown.total[:, 0])
+
+
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("weighted", [False, True])
+def test_totals_of_what_lies_beside_the_codes(weighted: bool) -> None:
+    draw = np.random.default_rng(0)
+    weight = draw.random(300) if weighted else None
+    targets = real_targets(draw.normal(size=(300, 2)), weight)
+    rows = np.concatenate([np.arange(300), np.arange(0, 300, 3)]).astype(np.int32)
+    start = np.array([0, 300, 400])
+    here = rows_of(targets, np.zeros(1))
+    expected = root_totals(start, targets, rows, here, rows)
+    with emulated():
+        moved = [None if each is None else on_device(each) for each in targets[1:4]]
+        there = targets._replace(weight=moved[0], sums=moved[1], identity=moved[2])
+        assert targets.on_host and not there.on_host
+        order = on_device(rows)
+        found = root_totals(start, there, rows, rows_of(there, order), order)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_feature_is_used_once_on_a_path() -> None:

@@ -17,7 +17,7 @@ from vtree.chaid.association import AssociationTest, f_test, likelihood_ratio, p
 from vtree.choice import NodeRows, Nodes
 from vtree.criteria import CLASSIFICATION
 from vtree.fractions import divisible
-from vtree.grown import plant
+from vtree.grown import plant, root_totals
 from vtree.histogram import build, rows_of
 from vtree.pruning.error_based import added_errors, j48_bound
 
@@ -32,7 +32,9 @@ def _root(X: pd.DataFrame, y: Any, **settings: Any) -> dict[str, tuple[float, fl
     order = np.arange(len(y), dtype=np.int32)
     codes = bins.groups[0].codes
     rows, start, stop = rows_of(targets, codes), np.array([0]), np.array([len(y)])
-    grown = plant(np.array([0, len(y)]), targets, order, np.atleast_1d(draws.mix(np.arange(1))))
+    ends = np.array([0, len(y)])
+    total = root_totals(ends, targets, order, rows, order)
+    grown = plant(ends, total, np.atleast_1d(draws.mix(np.arange(1))))
     used = np.zeros((1, X.shape[1]), dtype=np.bool_)
     nodes = Nodes(
         grown.total, grown.key, grown.lower, grown.upper,

@@ -74,12 +74,15 @@ def to_numpy(array: Array) -> NDArray[Any]:
 def like(values: Any, example: Array, *, dtype: Any = None) -> Array:
     """Return `values` (a NumPy array or numbers) in the namespace and on the device of `example`.
 
-    NumPy stays NumPy without a copy; elsewhere the values are copied, never shared.
+    NumPy stays NumPy without a copy; elsewhere the values are copied, never shared. What lies on
+    that device already is returned as it is.
     """
+    gpu = cuda.owner(example)
+    if gpu is not None and dtype is None and cuda.owner(values) is gpu:
+        return values
     array = np.asarray(values, dtype=dtype)
     if is_numpy(example):
         return array
-    gpu = cuda.owner(example)
     if gpu is not None:  # it copies by itself
         return gpu.upload(array)
     xp = namespace(example)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.criteria import Criterion
 from vtree.grown import Grown, breadth_first_of
 from vtree.targets import Targets
@@ -22,7 +24,7 @@ _AT_LEAVES = {
 
 def finish(
     grown: Grown,
-    rows: NDArray[np.int32],
+    rows: Array,
     branch_map: NDArray[Any],
     targets: Targets,
     criterion: Criterion,
@@ -34,7 +36,7 @@ def finish(
     gains_add_up: whether a node's impurity is its children's and the gain of its split; not so
     where rows without a value take no part in the gain.
     """
-    map_offset = grown.map_offset
+    map_offset, rows = grown.map_offset, arrays.to_numpy(rows)
     grown, order, root = breadth_first_of(grown, int(grown.tree.max()) + 1)
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
     center = criterion.center(grown.total, grown.start, grown.stop, rows, targets)

@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import draws
+from vtree import arrays, draws
+from vtree.arrays import Array
+from vtree.histogram import Rows
 from vtree.targets import Targets
 from vtree.tree import children
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.histogram import packed_sums
+from vtree_kernels.segment_sums import segment_sums
 
 Integers = NDArray[np.int64]
 
@@ -110,23 +113,9 @@ def _with_room(grown: Grown, room: Grown | None, count: int) -> Grown:
     return room
 
 
-def plant(
-    start: Integers, targets: Targets, rows: NDArray[np.int32], keys: NDArray[np.uint64]
-) -> Grown:
-    """Return the roots, one a segment of `rows`, with their totals."""
-    layout = targets.layout
-    grown = blank(start.size - 1, layout.n_statistics)
-    n_rows = len(targets.label)
-    all_rows = rows.size == n_rows if start.size == 2 else _is_every_one(rows, n_rows)
-    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
-    total[:, 0] = np.diff(start)
-    if targets.packed is not None:
-        total[:, 1:] = packed_sums(rows, start[:-1], start[1:], targets.packed)
-    for root, (a, z) in enumerate(pairwise(start.tolist())):
-        for first in range(a, z, _BLOCK):
-            block = slice(first, min(first + _BLOCK, z))
-            # Of one tree no row is named twice.
-            _add_rows(total[root], targets, block if all_rows else rows[block])
+def plant(start: Integers, total: Integers, keys: NDArray[np.uint64]) -> Grown:
+    """Return the roots, one a segment of rows, with their totals (T, S)."""
+    grown = blank(*total.shape)
     return grown._replace(
         tree=np.arange(start.size - 1),
         key=keys,
@@ -134,6 +123,41 @@ def plant(
         stop=start[1:],
         total=total,
     )
+
+
+def order_of(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:
+    """Return the roots' rows where the codes are; all rows in their order need not go there."""
+    n_rows = codes.shape[0]
+    if arrays.is_numpy(codes) or not _are_all(rows, n_trees, n_rows):
+        return arrays.like(rows, codes)
+    xp = arrays.namespace(codes)
+    return xp.arange(n_rows, dtype=xp.int32, device=arrays.device(codes))
+
+
+def root_totals(
+    start: Integers, targets: Targets, rows: NDArray[np.int32], there: Rows, order: Array
+) -> Integers:
+    """Return the statistics (T, S) of roots, one a segment of `rows`.
+
+    there, order: statistics and rows once more, where the codes are, for what lies nowhere else.
+    """
+    layout = targets.layout
+    n_rows = len(targets.label)
+    all_rows = _are_all(rows, start.size - 1, n_rows)
+    total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
+    total[:, 0] = np.diff(start)
+    if not targets.on_host:
+        weight = [] if there.weight is None else [there.weight[:, None]]
+        own = arrays.namespace(order).concat([*weight, there.sums], axis=1)
+        total[:, 1:] = arrays.to_numpy(segment_sums(own, order, start[:-1], start[1:]))
+        return total
+    if targets.packed is not None:
+        total[:, 1:] = packed_sums(rows, start[:-1], start[1:], targets.packed)
+    for root, (a, z) in enumerate(pairwise(start.tolist())):
+        for first in range(a, z, _BLOCK):
+            block = slice(first, min(first + _BLOCK, z))
+            _add_rows(total[root], targets, block if all_rows else rows[block])
+    return total
 
 
 def _add_rows(total: Integers, targets: Targets, rows: NDArray[Any] | slice) -> None:
@@ -147,6 +171,11 @@ def _add_rows(total: Integers, targets: Targets, rows: NDArray[Any] | slice) -> 
         total[layout.first + output] += own.sum()
     for own in targets.label[rows].T:
         total += np.bincount(own, weight, layout.n_statistics).astype(np.int64)
+
+
+def _are_all(rows: NDArray[np.int32], n_trees: int, n_rows: int) -> bool:
+    """Tell whether the rows of trees are all of a table, ascending; one tree has none twice."""
+    return rows.size == n_rows if n_trees == 1 else _is_every_one(rows, n_rows)
 
 
 def _is_every_one(rows: NDArray[Any], n_rows: int) -> bool:

@@ -29,7 +29,9 @@ from vtree.grown import (
     Grown,
     branch_totals,
     no_branches,
+    order_of,
     plant,
+    root_totals,
     with_children,
 )
 from vtree.histogram import (
@@ -61,7 +63,7 @@ def grow(
     order: Order = level_order,
     roots: Sequence[NDArray[Any]] | None = None,
     keys: NDArray[np.uint64] | None = None,
-) -> tuple[Grown, NDArray[np.int32], NDArray[np.uint8]]:
+) -> tuple[Grown, Array, NDArray[np.uint8]]:
     """Grow one tree a root.
 
     Parameters
@@ -75,8 +77,8 @@ def grow(
 
     Returns
     -------
-    (grown, rows, branch_map) : the nodes, the row numbers that their segments refer to, and the
-        branch maps of subset splits back to back
+    (grown, rows, branch_map) : the nodes, the row numbers that their segments refer to (int32,
+        where the codes are), and the branch maps of subset splits back to back
 
     Raises
     ------
@@ -91,10 +93,10 @@ def grow(
     # The roots are the caller's; their order is growth's own, which routers change in place.
     rows = np.concatenate(roots, dtype=np.int32)
     del roots  # all rows, 8 bytes each, of a tree that was given none
-    data = Data(bins, targets, rows_of(targets, codes), _order(rows, n_trees, codes))
+    data = Data(bins, targets, rows_of(targets, codes), order_of(rows, n_trees, codes))
     if keys is None:
         keys = np.atleast_1d(draws.mix(np.arange(n_trees)))
-    grown = plant(start, targets, rows, keys)
+    grown = plant(start, root_totals(start, targets, rows, data.rows, data.order), keys)
     frontier = np.arange(n_trees)
     _settle(grown, frontier, plan)
     branches = no_branches(targets.layout.n_statistics)
@@ -121,7 +123,7 @@ def grow(
         _bound(grown, chosen, frontier, data, plan.search)
     kept = room = None
     grown, data = _with_all_below(grown, np.concatenate(waiting), data, rule, plan.search)
-    return grown, arrays.to_numpy(data.order), branches.map
+    return grown, data.order, branches.map
 
 
 def _with_all_below(
@@ -134,15 +136,6 @@ def _with_all_below(
         give_back()
     assert isinstance(search, Search)  # others have no rule
     return with_subtrees(grown, few, data, rule, search.size)
-
-
-def _order(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:
-    """Return the roots' rows where the codes are; all rows of a tree need not go there."""
-    n_rows = codes.shape[0]
-    if arrays.is_numpy(codes) or n_trees != 1 or rows.size != n_rows:
-        return arrays.like(rows, codes)
-    xp = arrays.namespace(codes)
-    return xp.arange(n_rows, dtype=xp.int32, device=arrays.device(codes))
 
 
 def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:

@@ -75,13 +75,20 @@ def _numbers(targets: Targets, example: Array) -> tuple[Array | None, Array, Com
     if packed is None:
         weight = targets.weight
         if weight is not None:
-            weight = arrays.like(weight.astype(np.int64, copy=False), example)
+            weight = _whole(weight, example)
         return weight, arrays.like(targets.sums, example), None
     there = packed._replace(words=arrays.like(packed.words, example))
     fields = unpacked(there, slice(None))
     sums = arrays.namespace(fields).permute_dims(fields[packed.weighted :, ...], (1, 0))
     compact = packed._replace(words=packed.words[:0])
     return fields[0, ...] if packed.weighted else None, sums, compact
+
+
+def _whole(weight: Array, example: Array) -> Array:
+    """Return weights as int64 where `example` is."""
+    there = arrays.like(weight, example)
+    xp = arrays.namespace(there)
+    return xp.astype(there, xp.int64, copy=False)
 
 
 class Segments(NamedTuple):

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree_kernels.histogram import Compact, numbers_of
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
@@ -28,10 +30,10 @@ class Targets(NamedTuple):
     """Integer statistics of N rows, O outputs, and how to turn sums back into numbers."""
 
     label: NDArray[np.int32]  # (N, O) plane of each row's class, (N, 0) for regression
-    weight: NDArray[Any] | None  # (N,) int64 or int32, None where all rows weigh one
-    sums: Integers  # (N, O) centred, scaled, weighted targets, (N, 0) for classes
+    weight: Array | None  # (N,) int64 or int32, None where all rows weigh one
+    sums: Array  # (N, O) int64 centred, scaled, weighted targets, (N, 0) for classes
     # (N, O) equal exactly where targets are equal, of classes `label`; (N, 0): never known to be
-    identity: NDArray[Any]
+    identity: Array
     layout: Layout
     center: Floats  # (O,) zeros for classes
     scale: Floats  # (O,) a mean is center + scale * sum / weight
@@ -48,6 +50,11 @@ class Targets(NamedTuple):
         first = layout.first + np.arange(layout.outputs) * layout.classes
         numbers: Integers = self.label - first
         return numbers
+
+    @property
+    def on_host(self) -> bool:
+        """Whether weight and sums are NumPy arrays; they may lie where the codes are instead."""
+        return arrays.is_numpy(self.sums if self.packed is None else self.packed.words)
 
     @property
     def packed(self) -> Compact | None:

@@ -8,10 +8,11 @@ from tests.bits import assert_same_bits
 from tests.samples import classes, reals
 from vtree.binning import bin_table
 from vtree.ensembles import boosting
-from vtree.ensembles.boosting import Training, boost, curvatures, round_totals
+from vtree.ensembles.boosting import boost, curvatures, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import Goss, System
+from vtree.ensembles.training import Training
 from vtree.losses import CLASSIFICATION, REGRESSION, Loss
 from vtree.tree import Tree, joined
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.binning import bin_table
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Ordering, planted, prefixes
 from vtree.ensembles.ordered import Ordered, boost_ordered
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.symmetric_leaves import LeafRule
+from vtree.ensembles.training import Training
 from vtree.losses import REGRESSION
 from vtree.tree import Tree
 

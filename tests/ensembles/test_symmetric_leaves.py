@@ -6,7 +6,6 @@ import pytest
 from vtree import OrderedBoostingRegressor
 from vtree.binning import bin_table, with_columns
 from vtree.chains import places_of_leaves
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import whole_fold
 from vtree.ensembles.steps import Leaves
@@ -18,6 +17,7 @@ from vtree.ensembles.symmetric_leaves import (
     leaf_of_rows,
     leaf_steps,
 )
+from vtree.ensembles.training import Training
 from vtree.losses import CLASSIFICATION, REGRESSION
 from vtree.tree import Tree, one_tree
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels._threads import BLOCK, threads
 from vtree_kernels.few_digits import Few, Scale, few_digits
 
@@ -18,7 +19,7 @@ SCALES = (Scale(-(2.0**28), 17, 2047.0, 48), Scale(2.0**26, 16, 1023.0, 24))
 def _found(
     gradient: Any, hessian: Any, turn: float, weight: Any = None, call: Any = few_digits
 ) -> tuple[Few, tuple[float, float]]:
-    few = Few.empty(gradient.size, weighted=weight is not None)
+    few = Few.empty(gradient.size, weighted=weight is not None, example=gradient)
     return few, call(gradient, hessian, weight, SCALES, turn, few)
 
 
@@ -95,7 +96,7 @@ def test_none_is_larger_than_its_most() -> None:
 
 def test_blocks_add_up() -> None:
     whole, sizes = _found(GRADIENT, HESSIAN, 0.25)
-    few = Few.empty(N, weighted=False)
+    few = Few.empty(N, weighted=False, example=GRADIENT)
     found = [
         few_digits(GRADIENT[rows], HESSIAN[rows], None, SCALES, 0.25, few.of(rows))
         for rows in (slice(0, 100), slice(100, N))
@@ -103,3 +104,22 @@ def test_blocks_add_up() -> None:
     assert tuple(np.sum(found, axis=0)) == sizes
     for own, other in zip(few, whole, strict=True):
         assert_same_bits(own, other)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 255, 257, 3000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_cuda_agrees(n_rows: int, weighted: bool, turn: float, cuda: str | int) -> None:
+    draw = np.random.default_rng(n_rows)
+    gradient = draw.normal(size=n_rows) * 2.0 ** draw.integers(-40, 3, n_rows)
+    hessian = draw.random(n_rows) * 2.0 ** draw.integers(-40, 3, n_rows)
+    limits = [0.0, -0.0, 5e-324, 9.0, -9.0, 0.5, 2.0**-11, -(2.0**-12)][:n_rows]
+    gradient[: len(limits)], hessian[: len(limits)] = limits, np.abs(limits)
+    weight = draw.integers(1, 1 << 20, n_rows) if weighted else None
+    expected, sizes = _found(gradient, hessian, turn, weight, few_digits.twin("cpu"))
+    there = on_device(gradient), on_device(hessian)
+    few, found = _found(*there, turn, on_device(weight), few_digits.twin("cuda"))
+    assert found == sizes
+    for own, other in zip(few, expected, strict=True):
+        assert to_host(own).dtype == other.dtype
+        assert_same_bits(to_host(own), other)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
+from tests.cuda_host.emulation import on_device, to_host
 from vtree_kernels._threads import BLOCK, threads
 from vtree_kernels.softmax import Softmax, softmax
 
@@ -53,3 +54,27 @@ def test_what_is_not_finite_shows(bad: float) -> None:
             found = call(sums, np.zeros(3), np.zeros(100))
         assert np.isnan(found.steep)
         assert np.isnan(found.curved)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 255, 257, 1500])
+@pytest.mark.parametrize("n_classes", [2, 3, 100])
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+def test_cuda_agrees(n_rows: int, n_classes: int, scale: float, cuda: str | int) -> None:
+    draw = np.random.default_rng(n_rows + n_classes)
+    sums = np.asfortranarray(scale * draw.normal(size=(n_rows, n_classes)))
+    sums[:3, 0] = [0.0, 5e-324, -1e300][:n_rows]
+    start, y = draw.normal(size=n_classes), draw.integers(0, n_classes, n_rows).astype(np.float64)
+    found = softmax.twin("cuda")(on_device(sums.T).T, start, on_device(y))
+    expected = softmax.twin("cpu")(sums, start, y)
+    for own, other in zip(found, expected, strict=True):
+        assert_same_bits(to_host(own) if hasattr(own, "shape") else own, other)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.usefixtures("cuda")
+def test_what_is_not_finite_shows_on_cuda(bad: float) -> None:
+    sums = np.zeros((300, 3))
+    sums[170, 1] = bad
+    found = softmax.twin("cuda")(on_device(sums), np.zeros(3), on_device(np.zeros(300)))
+    assert np.isnan(found.steep)
+    assert np.isnan(found.curved)

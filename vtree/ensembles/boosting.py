@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from vtree.ensembles.grown_leaves import (
 )
 from vtree.ensembles.row_draws import drawn
 from vtree.ensembles.steps import (
-    Leaves,
     Rows,
     below_sorted_levels,
     leaf_steps,
@@ -40,16 +39,15 @@ from vtree.ensembles.steps import (
     smoothed,
 )
 from vtree.ensembles.system import Categories, System
+from vtree.ensembles.training import Training
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
 from vtree.growth import grow
 from vtree.losses import (
     Slopes,
-    Terms,
     check_finite,
     end_to_end,
     first_order,
-    held,
     reach_of_slopes,
     weighed,
     whole_numbers,
@@ -62,7 +60,6 @@ from vtree.splits import Search
 from vtree.subsets import WeightyLevels
 from vtree.thresholds import with_lines
 from vtree.tree import Tree, canonical, is_in_order, joined, narrow
-from vtree_kernels import run_blocks
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
@@ -76,45 +73,17 @@ _LEAST_GAIN = float(np.finfo(np.float64).tiny)
 FRONTIER_ROWS = 1 << 18
 
 
-class Training(NamedTuple):
-    """N rows, what their targets are, and how their loss is derived."""
-
-    bins: Bins  # N rows
-    values: Array  # (N, F) as encoded
-    y: Floats  # (N,), or (N, K) of several outputs
-    weights: Weights
-    terms: Callable[[Floats, Floats], Terms]  # raw (N, K), y → derivatives
-    curved: bool
-    leaves: Leaves
-    rebin: Callable[[Integers], Bins] | None = None  # whole weights (N,) → bins of a round
-    rows: Integers | slice = slice(None)  # which ones of the user's table these are
-    # start (K,), sums (N, K), y → what derives the loss by each raw prediction, K of them, in fewer
-    # passes over rows or as trees are grown; None where only `terms` does.
-    in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
-
-    def slopes(self, start: Floats, sums: Floats) -> list[Slopes]:
-        """Return the derivatives of the loss at start (K,) or (N, K) + sums (N, K), K of them."""
-        if self.in_turn is not None and start.ndim == 1:
-            return self.in_turn(start, sums, self.y)
-        terms = self.terms(added(start, sums), self.y)
-        gradient, hessian = (np.asfortranarray(each) for each in terms[:2])
-        return [
-            held(gradient[:, k], hessian[:, k] if self.curved else None)
-            for k in range(sums.shape[1])
-        ]
-
-
 def boost(
-    training: Training, system: System, start: Floats, sums: Floats, first: int = 0
+    training: Training, system: System, start: Floats, sums: Array, first: int = 0
 ) -> Iterator[Tree]:
     """Grow trees round after round without end.
 
     start (K,) or (N, K): the raw predictions before all trees; sums (N, K), each column in one
     piece (order="F"): what the trees so far add to them, kept up to date in place, so that it has
-    the bits of a prediction. Yields the K trees of each round. first: how many rounds there were
-    before.
+    the bits of a prediction. They may lie where the codes are, see `beside_codes`. Yields the K
+    trees of each round. first: how many rounds there were before.
     """
-    assert sums.flags.f_contiguous
+    assert not arrays.is_numpy(sums) or sums.flags.f_contiguous
     together = _together(*sums.shape)
     tiled = training._replace(
         bins=_tiled(training.bins, together), weights=training.weights.tiled(together)
@@ -128,17 +97,6 @@ def _together(n_rows: int, n_raw: int) -> int:
     return min(n_raw, max(1, FRONTIER_ROWS // n_rows))
 
 
-def added(start: Floats, sums: Floats) -> Floats:
-    """Return start (K,) or (N, K) + sums (N, K)."""
-    raw = np.empty_like(sums)
-
-    def block(rows: slice) -> None:
-        np.add(start if start.ndim == 1 else start[rows], sums[rows], out=raw[rows])
-
-    run_blocks(block, sums.shape[0], each=sums.shape[1])
-    return raw
-
-
 def curvatures(slopes: Sequence[Slopes], weights: Weights) -> Integers:
     """Return the rows' second derivatives times their weights as whole numbers from 1 up, (N,)."""
     total = np.zeros(slopes[0].n_rows)
@@ -146,10 +104,11 @@ def curvatures(slopes: Sequence[Slopes], weights: Weights) -> Integers:
         hessian = each.whole()[1]
         total += 1.0 if hessian is None else hessian
     whole, _ = whole_numbers(total, weights.whole, weights.n_rows, weights.total)
-    return np.maximum(whole, 1)
+    least: Integers = np.maximum(whole, 1)
+    return least
 
 
-def _round(training: Training, system: System, start: Floats, sums: Floats, number: int) -> Tree:
+def _round(training: Training, system: System, start: Floats, sums: Array, number: int) -> Tree:
     """Grow the trees of one round, add them to `sums`, and return them.
 
     training: its rows once for each tree of a frontier.
@@ -180,7 +139,7 @@ def _round(training: Training, system: System, start: Floats, sums: Floats, numb
 
 
 def _part(
-    training: Training, start: Floats, sums: Floats, slopes: Slopes, numbers: Integers
+    training: Training, start: Floats, sums: Array, slopes: Slopes, numbers: Integers
 ) -> Rows | None:
     """Return what leaves of the trees `numbers` (C,) are searched by, None where none are."""
     if not training.leaves.searched:
@@ -220,7 +179,7 @@ def _frontier(
     sample: NDArray[np.int32],
     number: int,
     numbers: Integers,
-    sums: Floats,
+    sums: Array,
 ) -> Tree:
     """Grow some trees of a round together, add them to `sums` for the sampled rows, return them.
 
@@ -233,6 +192,8 @@ def _frontier(
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(training.bins, system, derived, number)
     grown, rows, branch_map = grow(training.bins, derived.targets, plan, order, roots, keys)
+    if arrays.is_numpy(sums):
+        rows = arrays.to_numpy(rows)
     if isinstance(order, BestFirst):
         grown = order.trim(grown)
     grown = pruned(grown, _in_units(system.gamma, derived.gain_unit))
@@ -257,7 +218,8 @@ def _frontier(
         step[_idle_roots(grown, system, derived)] = 0.0
     value = step * system.learning_rate
     check_finite(value)
-    own = sums.T[numbers[0] : numbers[-1] + 1].reshape(-1)  # of memory in one piece: a view
+    columns = sums.T[numbers[0] : numbers[-1] + 1, ...]
+    own = arrays.namespace(sums).reshape(columns, (-1,))  # of memory in one piece: a view
     spread(own, rows, begin, end, value[leaf, 0])
     return _tree(grown, branch_map, value, derived)
 
@@ -312,14 +274,22 @@ def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: D
     return narrow(tree) if is_in_order(tree) else canonical(tree)
 
 
-def _add_to_others(training: Training, tree: Tree, sums: Floats, sample: NDArray[np.int32]) -> None:
+def _add_to_others(training: Training, tree: Tree, sums: Array, sample: NDArray[np.int32]) -> None:
     """Add what a round's trees say of the rows that were not drawn."""
-    if sample.size == sums.shape[0]:
+    n_rows, n_raw = sums.shape
+    if sample.size == n_rows:
         return
-    others = np.setdiff1d(np.arange(sums.shape[0]), sample)
-    xp = arrays.namespace(training.values)
-    values = xp.take(training.values, arrays.like(others, training.values), axis=0)
-    sums[others] += round_totals(tree, values, sums.shape[1])
+    if arrays.is_numpy(sums):
+        others = np.setdiff1d(np.arange(n_rows), sample)
+        xp = arrays.namespace(training.values)
+        values = xp.take(training.values, arrays.like(others, training.values), axis=0)
+        sums[others] += round_totals(tree, values, n_raw)
+        return
+    # Where places of rows are not written to one by one, all rows ask, and a byte tells which.
+    other = np.ones((n_rows, 1), np.bool_)
+    other[sample] = False
+    xp, found = arrays.namespace(sums), _totals(tree, training.values, n_raw)
+    sums += xp.where(arrays.like(other, sums), found, -0.0)  # which changes no number
 
 
 def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
@@ -327,10 +297,15 @@ def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:
 
     A round has a tree a raw prediction, or one tree whose leaves hold all K values.
     """
+    found: Floats = arrays.to_numpy(_totals(tree, values, n_raw))
+    return found
+
+
+def _totals(tree: Tree, values: Array, n_raw: int) -> Array:
+    """Return the same where the values are."""
     width = tree.value.shape[1]
     column = np.arange(tree.root.size, dtype=np.int64) * width % n_raw
-    found: Floats = arrays.to_numpy(totals(tree, values, tree.value, column, n_raw))
-    return found
+    return totals(tree, values, tree.value, column, n_raw)
 
 
 def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.losses import Slopes, check_finite, lowest_exponent, reach_of_slopes, whole_numbers
 from vtree.losses.exact import SUM_BITS
 from vtree.targets import Targets
@@ -32,6 +34,7 @@ _BITS = (30, 26)  # gradients, second derivatives
 # counted, not weight, for many copies of few rows are no large table: whole weights are copies as
 # long as both tables are large, or both small.
 _SHORT_BITS = (11, 10)
+_SHORT_FIELDS = (0, _SHORT_BITS[1], _SHORT_BITS[0] + 1)  # a count; one of them has a sign
 _LEAST_MEAN = 4.0  # of |numbers|
 
 # No second derivative becomes zero. The unit of those that are next to nothing, or nothing, is that
@@ -42,7 +45,7 @@ LEAST_CURVATURE = 2.0**-500
 class Weights(NamedTuple):
     """What the rows of a tree weigh."""
 
-    whole: Integers | None  # (R,), None where all weigh one
+    whole: Array | None  # (R,) int64, None where all weigh one
     unit: float  # the weight that one unit stands for
     n_rows: int  # rows of a tree
     total: int  # weight of a tree
@@ -54,7 +57,9 @@ class Weights(NamedTuple):
 
     def tiled(self, times: int) -> Weights:
         """Return the same for a table that is repeated for several trees."""
-        return self._replace(whole=None if self.whole is None else np.tile(self.whole, times))
+        if self.whole is None or times == 1:
+            return self
+        return self._replace(whole=arrays.namespace(self.whole).concat([self.whole] * times))
 
     def parted(self, n_entries: int) -> Weights:
         """Return the same for the first entries of such a table."""
@@ -68,7 +73,7 @@ class Derivatives(NamedTuple):
     gradient_unit: float
     hessian_unit: float
     curved: bool  # whether the weights of `targets` are second derivatives, times the rows' own
-    whole: NDArray[Any] | None = None  # (R, 2) weight and sums where growth has fewer digits
+    whole: Array | None = None  # (R, 2) weight and sums where growth has fewer digits
 
     @property
     def gain_unit(self) -> float:
@@ -134,12 +139,12 @@ def derivative_targets(
 class _Numbers(NamedTuple):
     """Derivatives as whole numbers, and what one of them stands for."""
 
-    weight: Integers | None
-    sums: Integers  # (R, 1), (R, 0) where `compact` has words that hold all
+    weight: Array | None
+    sums: Array  # (R, 1), (R, 0) where `compact` has words that hold all
     gradient_unit: float
     hessian_unit: float
-    identity: Floats  # (R, 1), (R, 0) where slopes differ
-    whole: NDArray[Any] | None = None
+    identity: Array  # (R, 1), (R, 0) where slopes differ
+    whole: Array | None = None
     compact: Compact | None = None
 
 
@@ -154,46 +159,32 @@ def _all_digits(slopes: Slopes, weights: Weights, reach: tuple[float, float]) ->
     mass, own = whole_numbers(
         hessian, *table, bits[1], least=1, reach=max(reach[1], LEAST_CURVATURE)
     )
-    return _Numbers(mass, sums[:, None], unit, own, np.empty((gradient.size, 0)))
+    return _Numbers(mass, sums[:, None], unit, own, np.empty((slopes.n_rows, 0)))
 
 
 def _few_digits(
     slopes: Slopes, weights: Weights, reach: tuple[float, float], turn: float
 ) -> _Numbers | None:
     """Return numbers of few digits, None where these do not do."""
-    if (
-        reach[0] == 0.0
-        or reach[1] < LEAST_CURVATURE
-        or weights.n_rows < MANY_ROWS
-        or slopes.of(slice(0, 1))[1] is None
-    ):
+    if reach[0] == 0.0 or reach[1] < LEAST_CURVATURE or weights.n_rows < MANY_ROWS:
+        return None
+    one = slopes.of(slice(0, 1))
+    if one[1] is None:
         return None
     check_finite(np.asarray(reach))
     if weights.total.bit_length() > SUM_BITS // 2:
         return None
-    # A word has a count, second derivatives, and gradients with their sign.
-    short_bits = np.asarray([0, _SHORT_BITS[1], _SHORT_BITS[0] + 1])
-    widths = packing(short_bits)[0][:, 1]
-    places = int(widths[:2].sum()), int(widths[0])
-    scales: list[Scale] = []
-    units: list[float] = []
-    numbers = zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), places, strict=True)
-    for most, bits, short, sign, place in numbers:
-        step = lowest_exponent(most, weights.total, bits)
-        units.append(float(np.ldexp(1.0, step)))
-        shift = max(0, int(np.frexp(most)[1]) - step - short)
-        scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1), place))
-    few = Few.empty(slopes.n_rows, weighted=weights.whole is not None)
+    scales, units = _scales(reach, weights.total)
+    few = Few.empty(slopes.n_rows, weighted=weights.whole is not None, example=one[0])
     sizes: list[tuple[float, float]] = []
 
     def block(rows: slice) -> None:
         gradient, hessian = slopes.of(rows)
         assert hessian is not None
         own = None if weights.whole is None else weights.whole[rows]
-        given = (scales[0], scales[1]), turn, few.of(rows)
-        sizes.append(few_digits(gradient, hessian, own, *given))
+        sizes.append(few_digits(gradient, hessian, own, scales, turn, few.of(rows)))
 
-    if slopes.held:
+    if slopes.held or not arrays.is_numpy(one[0]):
         block(slice(0, slopes.n_rows))
     else:
         run_blocks(block, slopes.n_rows, each=10)
@@ -203,6 +194,27 @@ def _few_digits(
     if weights.whole is not None:
         return _Numbers(few.mass, few.sums[:, None], units[0], units[1], none, few.whole)
     lowest = np.asarray([scales[1].shift, scales[0].shift])
-    compact = Compact(np.empty((0, 2), np.int32), short_bits[1:], few.words, lowest, 1)
+    bits = np.asarray(_SHORT_FIELDS[1:])
+    compact = Compact(np.empty((0, 2), np.int32), bits, few.words, lowest, 1)
     nowhere = np.empty((slopes.n_rows, 0), np.int64)
     return _Numbers(None, nowhere, units[0], units[1], none, few.whole, compact)
+
+
+def _scales(
+    reach: tuple[float, float], total: int
+) -> tuple[tuple[Scale, Scale], tuple[float, float]]:
+    """Return (how gradients and second derivatives become numbers, what one of these stands for).
+
+    reach: of both; total: what all rows weigh.
+    """
+    widths = packing(np.asarray(_SHORT_FIELDS))[0][:, 1]
+    places = int(widths[:2].sum()), int(widths[0])
+    scales: list[Scale] = []
+    units: list[float] = []
+    numbers = zip(reach, _BITS, _SHORT_BITS, (-1.0, 1.0), places, strict=True)
+    for most, bits, short, sign, place in numbers:
+        step = lowest_exponent(most, total, bits)
+        units.append(float(np.ldexp(1.0, step)))
+        shift = max(0, int(np.frexp(most)[1]) - step - short)
+        scales.append(Scale(sign / units[-1], shift, float((1 << short) - 1), place))
+    return (scales[0], scales[1]), (units[0], units[1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.ensembles.derivatives import Derivatives
 from vtree.grown import Grown
 from vtree.tree import levels
@@ -26,15 +28,14 @@ def leaves_by_rows(grown: Grown) -> Integers:
     return by_rows
 
 
-def with_all_digits(
-    grown: Grown, leaf: Integers, rows: NDArray[np.int32], derived: Derivatives
-) -> Grown:
+def with_all_digits(grown: Grown, leaf: Integers, rows: Array, derived: Derivatives) -> Grown:
     """Return `grown` with the statistics of leaves, and of all above them, in all their digits."""
     assert derived.whole is not None
     layout, total = derived.targets.layout, grown.total.copy()
     planes = [layout.weight, layout.first]
     begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
-    total[leaf[:, None], planes] = segment_sums(derived.whole, rows, begin, end)
+    sums = segment_sums(derived.whole, rows, begin, end)
+    total[leaf[:, None], planes] = arrays.to_numpy(sums)
     for nodes in reversed(_levels(grown)):
         own = nodes[grown.first_child[nodes] >= 0]
         first = grown.first_child[own]

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import draws
+from vtree import arrays, draws
 from vtree.chains import places_of_leaves, places_of_new
 from vtree.criteria import NEWTON
 from vtree.elementary import exp
-from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.folds import Fold, Folds
 from vtree.ensembles.row_draws import Chance, least_variance, row_chances, row_factors
@@ -33,6 +32,7 @@ from vtree.ensembles.symmetric_leaves import (
     leaf_steps,
 )
 from vtree.ensembles.symmetric_trees import grown_at_once, grows_at_once
+from vtree.ensembles.training import Training, added
 from vtree.finish import assembled
 from vtree.grown import Grown
 from vtree.growth import grow
@@ -161,12 +161,12 @@ def _shaped(
     plan = Plan(search, Stops(ordered.depth, 0), WHOLE_LEVELS, few_rows=NO_FEW_ROWS)
     if search.directions is not None:
         plan = plan._replace(answers=places_of_new(search.directions))
-    grown, rows, branch_map = grow(*given, plan, roots=roots, keys=np.full(len(roots), key))
+    grown, order, branch_map = grow(*given, plan, roots=roots, keys=np.full(len(roots), key))
     zeros = np.zeros(grown.feature.size)
     nothing = np.zeros((zeros.size, terms.gradient.shape[1]))
     tree = assembled(grown, branch_map, value=nothing, weight=zeros, gain_unit=0.0)
     tree = canonical(tree._replace(root=tree.root[:1]))
-    return tree, _leaf_by_segment(grown, rows) if fold.whole else None
+    return tree, _leaf_by_segment(grown, arrays.to_numpy(order)) if fold.whole else None
 
 
 def _leaf_by_segment(grown: Grown, rows: NDArray[np.int32]) -> NDArray[Any]:

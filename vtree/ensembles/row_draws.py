@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import draws
+from vtree import arrays, draws
 from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Slopes
@@ -116,7 +116,7 @@ def _goss(goss: Goss, seed: int, slopes: Sequence[Slopes], number: int) -> Drawn
     score = np.zeros(slopes[0].n_rows)
     for each in slopes:
         gradient, hessian = each.whole()
-        score += np.abs(gradient if hessian is None else gradient * hessian)
+        score += np.abs(arrays.to_numpy(gradient if hessian is None else gradient * hessian))
     n_rows = score.size
     n_top = max(1, int(goss.top * n_rows))
     n_other = min(max(1, int(goss.other * n_rows)), n_rows - n_top)

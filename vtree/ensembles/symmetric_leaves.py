@@ -14,9 +14,9 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.chains import not_falling
-from vtree.ensembles.boosting import Training, added
 from vtree.ensembles.derivatives import LEAST_CURVATURE, Weights
 from vtree.ensembles.folds import Fold
+from vtree.ensembles.training import Training, added
 from vtree.losses import Terms, reach_of, rounding, segment_quantiles
 from vtree.predict import leaves
 from vtree.tree import Tree

@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from vtree.arrays import Array
 from vtree.binning import Bins, bin_table
-from vtree.ensembles.boosting import Training, boost, round_totals
+from vtree.ensembles.boosting import boost, round_totals
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
+from vtree.ensembles.training import Training, added, beside_codes
 from vtree.errors import InputError
 from vtree.estimators.base import TableEstimator, n_levels_of, thread_count, unchanged_on_error
 from vtree.estimators.bins import ready_codes
@@ -316,15 +317,16 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
     def _grow(self, run: Rounds, trees: list[Tree], numbers: range, report: Report) -> None:
         """Append the trees of the rounds `numbers`, and the mean loss after each if it is kept."""
         training = run.training
-        weights = training.weights
-        rounds = self._rounds(run, numbers.start)
+        there, sums = beside_codes(training, run.start, run.sums)
+        rounds = self._rounds(run._replace(training=there, sums=sums), numbers.start)
 
         def mean(loss: Loss) -> float:
-            return exact_mean(loss.of(run.start + run.sums, training.y).loss, weights.whole)
+            return exact_mean(loss.losses(run.start, sums, there.y), there.weights.whole)
 
         for number in numbers:
             report.begin()
-            judge = self._judge(run.start + run.sums, training) if self._keeps_scores else None
+            before = functools.partial(added, run.start, sums)
+            judge = self._judge(before, training) if self._keeps_scores else None
             trees.append(next(rounds))
             if judge is not None:
                 run.scores.append(mean(judge))
@@ -346,8 +348,8 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
         system = system._replace(seed=self._seed)
         return boost(run.training, system, run.start, run.sums, done)
 
-    def _judge(self, raw: Floats, training: Training) -> Loss:
-        """Return the loss by which a round that starts from raw predictions (N, K) is judged."""
+    def _judge(self, raw: Callable[[], Floats], training: Training) -> Loss:
+        """Return the loss that judges a round, which starts from raw predictions raw() (N, K)."""
         return self._loss()
 
     def _score_factor(self) -> float:

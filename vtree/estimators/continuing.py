@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from vtree import arrays
-from vtree.ensembles.boosting import Training
+from vtree.arrays import Array
+from vtree.ensembles.training import Training
 from vtree.errors import InputError, InputTypeError
 from vtree.estimators.early_stopping import EvalSet, Watch
 from vtree.estimators.persistence import header_of
@@ -39,7 +40,7 @@ class Rounds(NamedTuple):
 
     training: Training
     start: Floats  # (K,) or (N, K) the raw predictions before all trees
-    sums: Floats  # (N, K) what `before` says of the training rows; the rounds to come add to it
+    sums: Array  # (N, K) what `before` says of the training rows; the rounds to come add to it
     watch: Watch
     before: Tree | None  # trees of earlier rounds
     scores: list[float]  # the mean loss after each of them, where it is kept

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context, is_classifier
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.steps import Leaves
 from vtree.ensembles.system import System
+from vtree.ensembles.training import Training
 from vtree.errors import InputError, InputTypeError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import (
@@ -265,10 +265,10 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
             return loss.derivatives
         return functools.partial(_huber_terms, loss, self._share(), weight)
 
-    def _judge(self, raw: Floats, training: Training) -> Loss:
+    def _judge(self, raw: Callable[[], Floats], training: Training) -> Loss:
         if self.loss != "huber":
             return super()._judge(raw, training)
-        return _bounded(self._loss(), self._share(), training.weights.whole, raw, training.y)
+        return _bounded(self._loss(), self._share(), training.weights.whole, raw(), training.y)
 
     def _share(self) -> float:
         return one_number(self.alpha, "loss='huber'")

@@ -12,8 +12,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.elementary import exp
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import System
+from vtree.ensembles.training import Training
 from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.bins import Bins

@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree import arrays
 from vtree.arrays import Array
 from vtree.binning import Bins, bin_table, spread
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.folds import Folds, Ordering, planted
 from vtree.ensembles.ordered import Ordered, boost_ordered
 from vtree.ensembles.symmetric_leaves import LeafRule
 from vtree.ensembles.system import System
 from vtree.ensembles.target_statistics import Column, Kind, Rows, Statistics, columns_of, learnt
+from vtree.ensembles.training import Training
 from vtree.errors import InputError, MemoryBudgetError
 from vtree.estimators.automatic_rate import automatic_rate
 from vtree.estimators.base import n_levels_of
@@ -158,7 +158,8 @@ class OrderedBoosting(BoostingEstimator):
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
         self._kinds()  # complains before any work
-        training = super()._trained_on(X, y, sample_weight, before)
+        # Prefixes of the rows have raw predictions of their own, which NumPy holds.
+        training = super()._trained_on(X, y, sample_weight, before)._replace(in_turn=None)
         if before is not None:
             return training  # with the statistics that its trees know
         sources, n_levels = self._sources(self.schema_), n_levels_of(self.schema_)

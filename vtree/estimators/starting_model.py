@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from vtree import arrays
-from vtree.ensembles.boosting import Training
+from vtree.ensembles.training import Training
 from vtree.errors import InputError, InputTypeError, own_errors
 from vtree.estimators.bins import Bins
 from vtree.estimators.early_stopping import some_rows

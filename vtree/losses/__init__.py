@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.losses import absolute, classes, counts, squared
 from vtree.losses.exact import (
     Terms,
@@ -98,7 +100,7 @@ class Loss(NamedTuple):
     unlink: Callable[[float], float] = float
     inverse: Callable[[Floats], Floats] = _same
     of_columns: tuple[tuple[float, ...], ...] | None = None
-    in_turn: Callable[[Floats, Floats, Floats], list[Slopes]] | None = None
+    in_turn: Callable[[Floats, Array, Array], list[Slopes]] | None = None
 
     def numbers_of(self, k: int) -> tuple[float, ...]:
         """Return what `terms` takes besides for raw prediction k."""
@@ -122,7 +124,21 @@ class Loss(NamedTuple):
         if self.terms is None:
             return Terms(*classes.multinomial_terms(raw, y))
         gradient, hessian, losses = self._columns(raw, y, 3)
-        return Terms(gradient, hessian, losses[:, 0] if raw.shape[1] == 1 else _row_means(losses))
+        one = losses[:, 0] if raw.shape[1] == 1 else _row_means(list(losses.T))
+        return Terms(gradient, hessian, one)
+
+    def losses(self, start: Floats, sums: Array, y: Array) -> Array:
+        """Return what rows lose, (N,), at start (K,) or (N, K) + sums (N, K).
+
+        It lies beside these, but for several classes and starts (N, K): that is NumPy's.
+        """
+        if self.terms is None or start.ndim == 2:
+            return self.of(start + arrays.to_numpy(sums), arrays.to_numpy(y)).loss
+        own = []
+        for k in range(start.size):
+            given = (_target(y, k),), self.numbers_of(k), self.terms, 3
+            own.append(with_reach(sums[:, k], *given, float(start[k]))[0][2])
+        return own[0] if len(own) == 1 else _row_means(own)
 
     def derivatives(self, raw: Floats, y: Floats) -> Terms:
         """Return the same without losses, which take half the time."""
@@ -131,8 +147,8 @@ class Loss(NamedTuple):
         gradient, hessian = self._columns(raw, y, 2)
         return Terms(gradient, hessian, np.empty(0))
 
-    def slopes(self, start: Floats, sums: Floats, y: Floats) -> list[Slopes]:
-        """Return the derivatives by each raw prediction, start (K,) + sums (N, K)."""
+    def slopes(self, start: Floats, sums: Array, y: Array) -> list[Slopes]:
+        """Return the derivatives by each raw prediction, start (K,) + sums (N, K), beside these."""
         if self.in_turn is not None:
             return self.in_turn(start, sums, y)
         assert self.terms is not None
@@ -161,18 +177,17 @@ def _columns(columns: tuple[Floats, ...]) -> Floats:
     return columns[0][:, None] if len(columns) == 1 else np.stack(columns).T
 
 
-def _target(y: Floats, k: int) -> Floats:
+def _target(y: Array, k: int) -> Array:
     """Return the target of raw prediction k, (N,)."""
-    return y if y.ndim == 1 else np.ascontiguousarray(y[:, k])
+    return y if y.ndim == 1 else y[:, k]
 
 
-def _row_means(columns: Floats) -> Floats:
-    """Return the mean over K columns, (N,), added in their order."""
-    total = columns[:, 0].copy()
-    for k in range(1, columns.shape[1]):
-        total += columns[:, k]
-    mean: Floats = total / columns.shape[1]
-    return mean
+def _row_means(columns: list[Array]) -> Array:
+    """Return the mean of K columns (N,) in each row, added in their order."""
+    total = columns[0]
+    for each in columns[1:]:
+        total = total + each
+    return total / float(len(columns))
 
 
 def quantiles(levels: tuple[float, ...], met: float = 1.0) -> Loss:

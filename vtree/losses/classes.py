@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree.arrays import Array
 from vtree.elementary import choose, exp, log
 from vtree.losses.exact import exact_mean
 from vtree.losses.slopes import Pair, Slopes
@@ -141,7 +142,7 @@ def multinomial_derivatives(raw: Floats, y: Floats) -> tuple[Floats, Floats]:
     return gradient, hessian
 
 
-def multinomial_slopes(start: Floats, sums: Floats, y: Floats) -> list[Slopes]:
+def multinomial_slopes(start: Floats, sums: Array, y: Array) -> list[Slopes]:
     """Return the derivatives by each of K raw predictions, start (K,) + sums (N, K).
 
     Those by one ask for its own sums when they are worked out, and for nobody else's: these may
@@ -156,7 +157,7 @@ def multinomial_slopes(start: Floats, sums: Floats, y: Floats) -> list[Slopes]:
         return gradient, hessian
 
     reach = found.steep, found.curved
-    return [Slopes(y.size, functools.partial(of, k), reach) for k in range(start.size)]
+    return [Slopes(y.shape[0], functools.partial(of, k), reach) for k in range(start.size)]
 
 
 def _class_slopes(sums: Any, largest: Any, total: Any, y: Any, start: Any, k: Any) -> Any:

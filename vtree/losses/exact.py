@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.errors import InputError
 from vtree_kernels.rounded import rounded
 from vtree_kernels.whole_sum import largest_size, whole_sum
@@ -31,27 +33,27 @@ def exact_sum(values: Floats) -> float:
     return float(whole) * unit
 
 
-def exact_mean(values: Floats, weight: Integers | None) -> float:
+def exact_mean(values: Array, weight: Array | None) -> float:
     """Return the weighted mean of values (N,), N at least 1.
 
     The sum is one of integers; weight (N,): whole numbers with a sum below 2^53, None for ones.
     Repeating a row and weighing it are the same while the weights sum to less than 2^26.
     """
-    total = values.size if weight is None else int(weight.sum())
+    total = values.shape[0] if weight is None else int(arrays.namespace(weight).sum(weight))
     whole, unit = _whole_sum(values, weight, total)
     return float(whole) / total * unit
 
 
-def _whole_sum(values: Floats, weight: Integers | None, total: int) -> tuple[int, float]:
+def _whole_sum(values: Array, weight: Array | None, total: int) -> tuple[int, float]:
     """Return (the sum of what `whole_numbers` makes of values (N,), what one of it stands for)."""
-    step, products = rounding(reach_of(values), weight, values.size, total)
+    step, products = rounding(reach_of(values), weight, values.shape[0], total)
     whole = whole_sum(values, float(np.ldexp(1.0, -step)), weight, products)
     return whole, float(np.ldexp(1.0, step))
 
 
 def whole_numbers(
-    values: Floats,
-    weight: Integers | None,
+    values: Array,
+    weight: Array | None,
     n_rows: int,
     total: int,
     bits: int = SUM_BITS,
@@ -59,7 +61,7 @@ def whole_numbers(
     negated: bool = False,
     least: int | None = None,
     reach: float | None = None,
-) -> tuple[Integers, float]:
+) -> tuple[Array, float]:
     """Return (weighted values as whole numbers (R,), what one of them stands for).
 
     No sum of `n_rows` of them, whose weights (R,) sum to `total` at most, reaches 2^53, and no
@@ -82,7 +84,7 @@ class Rounding(NamedTuple):
 
 
 def rounding(
-    reach: float, weight: Integers | None, n_rows: int, total: int, bits: int = SUM_BITS
+    reach: float, weight: Array | None, n_rows: int, total: int, bits: int = SUM_BITS
 ) -> Rounding:
     """Return how `whole_numbers` makes numbers up to `reach` whole.
 
@@ -95,7 +97,7 @@ def rounding(
     if products:
         return Rounding(lowest_exponent(reach, total, bits), products)
     assert weight is not None
-    heaviest = int(weight.max()).bit_length()
+    heaviest = int(arrays.namespace(weight).max(weight)).bit_length()
     top = int(np.frexp(reach)[1])
     return Rounding(max(top + heaviest + n_rows.bit_length() - SUM_BITS, -1022), products)
 
@@ -119,7 +121,7 @@ def check_finite(values: float | Floats) -> None:
         )
 
 
-def reach_of(values: Floats) -> float:
+def reach_of(values: Array) -> float:
     """Return the largest absolute value, NaN if there is one."""
     return largest_size(values)
 

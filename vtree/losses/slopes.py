@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.losses.exact import reach_of
 
 Floats = NDArray[np.float64]
-Pair = tuple[Floats, Floats | None]
+Pair = tuple[Array, Array | None]  # float64, where the raw predictions lie
 
 
 class Slopes(NamedTuple):
@@ -37,14 +39,14 @@ class Slopes(NamedTuple):
 
 
 def held(
-    gradient: Floats, hessian: Floats | None, reach: tuple[float, float] | None = None
+    gradient: Array, hessian: Array | None, reach: tuple[float, float] | None = None
 ) -> Slopes:
     """Return those of columns (R,) that are there."""
 
     def of(rows: slice) -> Pair:
         return gradient[rows], None if hessian is None else hessian[rows]
 
-    return Slopes(gradient.size, of, reach, held=True)
+    return Slopes(gradient.shape[0], of, reach, held=True)
 
 
 def weighed(slopes: Slopes, curvature: float, factor: Floats | None) -> Slopes:
@@ -58,7 +60,7 @@ def weighed(slopes: Slopes, curvature: float, factor: Floats | None) -> Slopes:
             hessian = hessian * curvature
         if factor is None:
             return gradient, hessian
-        own = factor[rows]
+        own = arrays.like(factor[rows], gradient)
         return gradient * own, own if hessian is None else hessian * own
 
     reach = slopes.reach
@@ -79,7 +81,8 @@ def end_to_end(several: Sequence[Slopes]) -> Slopes:
         return several[0]
     gradients, hessians = zip(*(each.whole() for each in several), strict=True)
     none = hessians[0] is None
-    return held(np.concatenate(gradients), None if none else np.concatenate(hessians))
+    xp = arrays.namespace(gradients[0])
+    return held(xp.concat(gradients), None if none else xp.concat(hessians))
 
 
 def reach_of_slopes(several: Sequence[Slopes]) -> tuple[float, float]:

@@ -25,6 +25,10 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.few_digits import reference
 from vtree_kernels.few_digits.reference import Few, Scale
 
-few_digits = Kernel(reference.few_digits, cpu="vtree_kernels.few_digits.cpu")
+few_digits = Kernel(
+    reference.few_digits,
+    cpu="vtree_kernels.few_digits.cpu",
+    cuda="vtree_kernels.few_digits.cuda",
+)
 
 __all__ = ["Few", "Scale", "few_digits"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from vtree_kernels.elementary import choose
@@ -34,15 +35,18 @@ class Few(NamedTuple):
     words: Integers  # (N,) a one and both numbers of few digits, (0,) with weights
 
     @classmethod
-    def empty(cls, n_rows: int, *, weighted: bool) -> Few:
-        """Return room for those of rows."""
-        whole = np.empty((n_rows, 2), dtype=np.int64 if weighted else np.int32)
+    def empty(cls, n_rows: int, *, weighted: bool, example: Any) -> Few:
+        """Return room for those of rows, in the namespace and on the device of `example`."""
+        xp, place = array_namespace(example), device(example)
+        kind = xp.int64 if weighted else xp.int32
+        whole = xp.empty((n_rows, 2), dtype=kind, device=place)
         apart, packed = (n_rows, 0) if weighted else (0, n_rows)
-        return cls(whole, *(np.empty(size, dtype=np.int64) for size in (apart, apart, packed)))
+        rest = (xp.empty((size,), dtype=xp.int64, device=place) for size in (apart, apart, packed))
+        return cls(whole, *rest)
 
     def of(self, rows: slice) -> Few:
         """Return the same arrays of some rows."""
-        return Few(*(each[rows] for each in self))
+        return Few(*(each[rows, ...] if each.shape[0] else each for each in self))
 
 
 def nearest(value: Any) -> Any:

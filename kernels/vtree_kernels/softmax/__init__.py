@@ -2,8 +2,8 @@
 
     found = softmax(sums, start, y)
 
-sums (N, K) float64, each column in one piece (order="F"); start (K,) float64; y (N,) float64, the
-number of each row's class. With raw = start + sums:
+sums (N, K) float64, each column in one piece (order="F"); start (K,) float64 NumPy; y (N,) float64,
+the number of each row's class. With raw = start + sums:
 
     largest[i] = max over k of raw[i, k]
     total[i]   = Σ over k in ascending order of exp(raw[i, k] − largest[i])
@@ -19,6 +19,8 @@ from vtree_kernels._dispatch import Kernel
 from vtree_kernels.softmax import reference
 from vtree_kernels.softmax.reference import Softmax
 
-softmax = Kernel(reference.softmax, cpu="vtree_kernels.softmax.cpu")
+softmax = Kernel(
+    reference.softmax, cpu="vtree_kernels.softmax.cpu", cuda="vtree_kernels.softmax.cuda"
+)
 
 __all__ = ["Softmax", "softmax"]
