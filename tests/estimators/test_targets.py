@@ -66,7 +66,7 @@ def test_columns_of_labels_may_differ_in_kind() -> None:
 
 
 def test_members_of_an_enumeration_of_strings() -> None:
-    class Kind(str, Enum):
+    class Kind(str, Enum):  # noqa: UP042 (a StrEnum's members print as their values)
         FIRST = "u"
         SECOND = "v"
 

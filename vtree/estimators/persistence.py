@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from vtree.errors import InputError, InputTypeError, ModelFileError
 from vtree.estimators.category_statistics import fingerprint as statistics_fingerprint
 from vtree.interop.json_values import encode
-from vtree.interop.model_file import fault_of_model, read_model, write_model
+from vtree.interop.model_checks import fault_of_model
+from vtree.interop.model_file import read_model, write_model
 from vtree.surrogates import fingerprint as rules_fingerprint
 from vtree.tables import Schema
 from vtree.tree import Tree, fingerprint

@@ -2,8 +2,9 @@
 
 A file is a safetensors container: the arrays of the `Tree` as "tree.<field>" (or fewer, as
 "slim.<field>", see `vtree.interop.slim`), further arrays as
-"extra.<name>", and one text in the metadata, "vtree", which is the header as JSON
-(`vtree.interop.json_values`). Equal models give equal bytes. Reading runs nothing that the file
+"extra.<name>", one text in the metadata, "vtree", which is the header as JSON
+(`vtree.interop.json_values`), and a sum over all of them (`vtree.interop.check_sum`). Equal models
+give equal bytes. Reading runs nothing that the file
 says, and checks all of it before anything is built on it.
 """
 
@@ -24,18 +25,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from vtree.errors import InputError, InputTypeError, ModelFileError
+from vtree.interop.check_sum import check_sum
 from vtree.interop.json_values import check_size, decode, encode, from_text, to_text
+from vtree.interop.model_checks import fault_of_header, fault_of_model, n_levels_of
 from vtree.interop.slim import FIELDS as SLIM_FIELDS
 from vtree.interop.slim import packed, unpacked
-from vtree.interop.tree_checks import fault_of_tree
 from vtree.tree import Tree
 
 SCHEMA_VERSION = 1
 
 _METADATA = "vtree"
 _VERSION = "schema_version"
+_CHECK_SUM = "check_sum"
 _HEADER_BYTES = 100_000_000  # the most that safetensors reads
-_MOST_LEVELS = 65_535
 _MOST_IN_CONTAINER = 1 << 16  # as json_values counts; an array there takes about ten
 _MOST_EXTRA = 1_000
 
@@ -124,7 +126,7 @@ def write_model(
     kind, fields = ("tree", tree._asdict()) if slim is None else ("slim", packed(tree, slim))
     arrays = {f"{kind}.{name}": _storable(array, name) for name, array in fields.items()}
     arrays |= {f"extra.{_name(name)}": _storable(array, name) for name, array in extra.items()}
-    data = save(arrays, {_METADATA: text})
+    data = save({**arrays, _CHECK_SUM: check_sum(arrays, text)}, {_METADATA: text})
     if int.from_bytes(data[:8], "little") > _HEADER_BYTES:
         raise InputError(
             f"header: its labels, parameters and names are more than {_HEADER_BYTES:,} bytes as "
@@ -165,9 +167,14 @@ def read_model(path: _Path) -> Model:
         _check_container(Path(path))
         # The library checks that its own header, offsets and sizes fit each other and the file.
         with safe_open(os.fspath(path), framework="np") as file:
-            header = _header_of(file.metadata())
+            text = _text_of(file.metadata())
+            header = _header_of(text)
             arrays = dict(_arrays(file))
-        return _assembled(header, arrays)
+        said = arrays.pop(_CHECK_SUM, None)  # files from before have none
+        model = _assembled(header, arrays)  # whose checks say more
+        if said is not None and not np.array_equal(said, check_sum(arrays, text)):
+            raise InputError("it is not what its check sum was made of")
+        return model
     except FileNotFoundError as error:
         message = "There is no such model file; check the path"
         raise FileNotFoundError(errno.ENOENT, message, str(path)) from error
@@ -257,10 +264,14 @@ def _check_container(path: Path) -> None:
         check_size(file.read(length), _MOST_IN_CONTAINER, _MOST_IN_CONTAINER)
 
 
-def _header_of(metadata: dict[str, str] | None) -> dict[str, Any]:
+def _text_of(metadata: dict[str, str] | None) -> str:
     if not metadata or _METADATA not in metadata:
         raise InputError("it has no vtree header")
-    form = from_text(metadata[_METADATA])
+    return metadata[_METADATA]
+
+
+def _header_of(text: str) -> dict[str, Any]:
+    form = from_text(text)
     if not isinstance(form, dict):
         raise InputError("its header is not an object")
     version = form.pop(_VERSION, None)
@@ -309,115 +320,13 @@ def _assembled(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model
         extra[name.removeprefix("extra.")] = arrays[name]
     fields = {field: arrays[name] for name, field in of_tree.items()}
     # The header first, for a slim tree is unpacked by the levels in it.
-    fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
+    fault = fault_of_header(header)
     if fault is not None:
-        raise InputError(f"in the header, {fault}")
+        raise InputError(fault)
     if is_slim and header.get("edges_of_trees") is not None:
         raise InputError("slim trees have no edges of their own")
-    tree = unpacked(fields, _n_levels(header)) if is_slim else Tree(**fields)
+    tree = unpacked(fields, n_levels_of(header)) if is_slim else Tree(**fields)
     fault = fault_of_model(header, tree)
     if fault is not None:
         raise InputError(fault)
     return Model(header, tree, extra)
-
-
-def fault_of_model(header: dict[str, Any], tree: Tree) -> str | None:
-    """Say what is wrong with a decoded header or its trees, or None."""
-    fault = next((rule for holds, rule in _header_rules(header) if not holds), None)
-    if fault is not None:
-        return f"in the header, {fault}"
-    fault = fault_of_tree(tree, _n_levels(header))
-    return None if fault is None else f"of its tree, {fault}"
-
-
-def _n_levels(header: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return the levels of each feature that trees may split by, −1 for numeric ones.
-
-    (F,), or (T, F) of trees that have their own.
-    """
-    of_trees = header.get("edges_of_trees")
-    if of_trees is not None:
-        return np.stack([_n_codes(header["levels"], edges) for edges in of_trees])
-    n_levels = _n_codes(header["levels"], header.get("edges"))
-    return np.append(n_levels, np.full(header.get("n_derived", 0), -1))
-
-
-def _n_codes(levels: Any, edges: Any) -> NDArray[np.int64]:
-    n_levels = [-1 if each is None else each.size for each in levels]
-    for feature, own in enumerate(edges or ()):
-        if own is not None:  # a tree that splits bins of numbers like categories
-            n_levels[feature] = own.size + 1
-    return np.array(n_levels, dtype=np.int64)
-
-
-def _header_rules(header: dict[str, Any]) -> Iterator[tuple[bool, str]]:
-    """Yield what must hold, one after another: a rule may rely on those before it."""
-    width = header.get("n_features")
-    yield _is_count(width), f"n_features is an int of 1 or more, not {reprlib.repr(width)}"
-    levels = header.get("levels")
-    yield _is_row(levels, width), f"levels is a list of n_features = {reprlib.repr(width)} entries"
-    yield (
-        all(each is None or _is_labels(each, 0, _MOST_LEVELS) for each in levels or ()),
-        f"levels are None or a 1-D array of at most {_MOST_LEVELS:,} labels",
-    )
-    derived = header.get("n_derived", 0)
-    yield (
-        type(derived) is int and 0 <= derived <= _MOST_LEVELS,
-        f"n_derived is an int from 0 to {_MOST_LEVELS:,}, not {reprlib.repr(derived)}",
-    )
-    edges = header.get("edges")
-    yield (
-        edges is None or (_is_row(edges, width) and all(map(_are_edges, edges, levels or ()))),
-        f"edges is None or has None or ascending numbers for {reprlib.repr(width)} features",
-    )
-    of_trees = header.get("edges_of_trees")
-    rows = () if of_trees is None else of_trees
-    yield (
-        isinstance(rows, list | tuple)
-        and (of_trees is None or len(rows) > 0)
-        and all(_is_row(row, width) and all(map(_are_edges, row, levels or ())) for row in rows),
-        "edges_of_trees is None or has edges for each tree",
-    )
-    names = header.get("feature_names")
-    yield (
-        names is None or (_is_row(names, width) and all(isinstance(name, str) for name in names)),
-        f"feature_names is None or {reprlib.repr(width)} strings",
-    )
-    outputs = header.get("n_outputs", 1)
-    yield _is_count(outputs), f"n_outputs is an int of 1 or more, not {reprlib.repr(outputs)}"
-    classes = header.get("classes")
-    rows = (classes,) if classes is None or isinstance(classes, np.ndarray) else classes
-    yield (
-        classes is None
-        or (_is_row(rows, outputs) and all(_is_labels(row, 1, 1 << 31) for row in rows)),
-        "classes is None or has an array of labels for each of n_outputs",
-    )
-    yield isinstance(header.get("estimator", ""), str), "estimator is a string"
-    parameters = header.get("parameters", {})
-    yield (
-        isinstance(parameters, dict) and all(isinstance(name, str) for name in parameters),
-        "parameters is a dict of names and values",
-    )
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 1 <= value < 1 << 31
-
-
-def _is_row(value: Any, length: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == length
-
-
-def _are_edges(edges: Any, levels: Any) -> bool:
-    """Tell whether `edges` may belong to a feature with these levels."""
-    if edges is None:
-        return True
-    if levels is not None or not _is_labels(edges, 0, _MOST_LEVELS - 1):
-        return False
-    # Minus infinity stands between itself and all other numbers.
-    is_real = edges.dtype == np.float64 and not np.isnan(edges).any()
-    return bool(is_real and (edges[1:] > edges[:-1]).all())
-
-
-def _is_labels(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 1 and least <= value.size <= most
