@@ -163,3 +163,11 @@ def test_one_tree_of_many_and_what_it_adds(
     texts = _texts(model, tmp_path / "t.png", monkeypatch)
     value = model.grown_.value[0, 0]
     assert any(f"{value:.4g}\n600 rows" in text for text in texts)
+
+
+def test_names_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = vtree.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    names: dict[str, Any] = {"feature_names": ["size"], "class_names": ["small", "large"]}
+    texts = _texts(model, tmp_path / "t.png", monkeypatch, **names)
+    assert any(text.startswith("size") for text in texts)
+    assert any("large" in text for text in texts)

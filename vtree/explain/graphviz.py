@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vtree.errors import InputTypeError
-from vtree.explain.features import check_model, feature_name
+from vtree.explain.features import check_model, feature_name, named
 from vtree.explain.text import answer, chosen_tree, conditions
 from vtree.tree import depth
 
@@ -13,7 +13,13 @@ _ESCAPED = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
 
 
 def export_graphviz(
-    model: Any, *, max_depth: int | None = None, decimals: int = 2, number: int = 0
+    model: Any,
+    *,
+    max_depth: int | None = None,
+    decimals: int = 2,
+    number: int = 0,
+    feature_names: Any = None,
+    class_names: Any = None,
 ) -> str:
     """Return a fitted tree as a graph in DOT, which Graphviz and many editors draw.
 
@@ -26,11 +32,13 @@ def export_graphviz(
     max_depth : levels to show; None for all
     decimals : of thresholds and values
     number : which tree of a model of many, from 0
+    feature_names : F names in place of those of the training table; None for these
+    class_names : K names in place of the classes, in the order of `classes_`; None for these
 
     Raises
     ------
     InputError
-        There is no tree of that number.
+        There is no tree of that number; another number of names.
     InputTypeError
         The model is a list of rules, which has no tree, or another library's.
 
@@ -50,6 +58,7 @@ def export_graphviz(
     }
     """
     check_model(model, "export_graphviz", max_depth=max_depth, decimals=decimals)
+    model = named(model, feature_names, class_names)
     if hasattr(model, "rule_list_"):
         raise InputTypeError("model is a list of rules, no tree; see export_text")
     model, tree, root = chosen_tree(model, number)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError, NotAvailableError
-from vtree.explain.features import check_model, feature_levels, feature_name, on_one_line
+from vtree.explain.features import check_model, feature_levels, feature_name, named, on_one_line
 from vtree.explain.intervals import interval_ends, with_own_bins
 from vtree.explain.words import number_text, surrogate_conditions
 from vtree.tree import THRESHOLD, Tree, collapse, depth, levels, one_tree
@@ -36,7 +36,13 @@ class Layout(NamedTuple):
 
 
 def draw_tree(
-    model: Any, path: str | os.PathLike[str], *, max_depth: int | None = None, number: int = 0
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    max_depth: int | None = None,
+    number: int = 0,
+    feature_names: Any = None,
+    class_names: Any = None,
 ) -> int:
     """Draw a fitted tree to a file: PNG, or what the path ends in.
 
@@ -50,6 +56,8 @@ def draw_tree(
     path : path of the file; .png, .svg, .pdf, .jpg or .jpeg, PNG without an ending
     max_depth : levels to draw; None for as many as have at most 64 leaves
     number : which tree of a model of many, from 0
+    feature_names : F names in place of those of the training table; None for these
+    class_names : K names in place of the classes, in the order of `classes_`; None for these
 
     Returns
     -------
@@ -59,8 +67,8 @@ def draw_tree(
     Raises
     ------
     InputError
-        `max_depth` levels have more than 64 leaves, there is no tree of that number, or the path
-        has another ending.
+        `max_depth` levels have more than 64 leaves, there is no tree of that number, the path has
+        another ending, or there is another number of names.
     InputTypeError
         The model is another library's.
     NotAvailableError
@@ -78,6 +86,7 @@ def draw_tree(
     2
     """
     check_model(model, "draw_tree", max_depth=max_depth)
+    model = named(model, feature_names, class_names)
     form = _form(path)
     n_trees = model.grown_.root.size
     if not 0 <= number < n_trees:

@@ -8,14 +8,20 @@ import numpy as np
 
 from vtree.costs import cheapest_class
 from vtree.errors import InputError
-from vtree.explain.features import check_model, feature_levels, feature_name, on_one_line
+from vtree.explain.features import check_model, feature_levels, feature_name, named, on_one_line
 from vtree.explain.intervals import interval_ends, with_own_bins
 from vtree.explain.words import listed, number_text, surrogate_conditions
 from vtree.tree import MULTIWAY, Tree, depth
 
 
 def export_text(
-    model: Any, *, max_depth: int | None = None, decimals: int = 2, number: int = 0
+    model: Any,
+    *,
+    max_depth: int | None = None,
+    decimals: int = 2,
+    number: int = 0,
+    feature_names: Any = None,
+    class_names: Any = None,
 ) -> str:
     """Return the splits of a fitted tree, indented, with what each leaf predicts.
 
@@ -28,11 +34,14 @@ def export_text(
     max_depth : levels to show; None for all
     decimals : of thresholds and values
     number : which tree of a model of many, from 0; a first line says so
+    feature_names : F names in place of those of the training table; None for these
+    class_names : K names in place of the classes, in the order of `classes_`; None for these
 
     Raises
     ------
     InputError
-        There is no tree of that number; a depth or a number of decimals below 0.
+        There is no tree of that number; a depth or a number of decimals below 0; another number of
+        names.
     InputTypeError
         The model is another library's.
 
@@ -46,6 +55,7 @@ def export_text(
     petal length (cm) >  2.45 or missing: class 1 (50 of 100 rows)
     """
     check_model(model, "export_text", max_depth=max_depth, decimals=decimals)
+    model = named(model, feature_names, class_names)
     if hasattr(model, "rule_list_"):
         return str(model.to_text(decimals=decimals))
     n_trees = model.grown_.root.size
