@@ -17,6 +17,7 @@ from vtree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     ID3Classifier,
     IsolationForest,
@@ -141,6 +142,7 @@ BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "newton": (NewtonBoostingClassifier, {"max_depth": 3, "reg_alpha": 0.1}),
     "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
+    "first order, classes": (GradientBoostingClassifier, {"subsample": 0.6}),
     "ordered": (OrderedBoostingRegressor, {"depth": 3, "boosting_type": "Ordered"}),
     "monotone, symmetric": (
         OrderedBoostingRegressor,
@@ -339,6 +341,8 @@ CROSSING: dict[str, tuple[Any, int, dict[str, Any]]] = {
     "three classes": (NewtonBoostingClassifier, 3, {}),
     "leaf by leaf": (LeafwiseBoostingClassifier, 2, {"num_leaves": 9}),
     "first order": (GradientBoostingRegressor, 2, {"loss": "squared_error"}),
+    "first order, two classes": (GradientBoostingClassifier, 2, {}),
+    "first order, classes": (GradientBoostingClassifier, 3, {}),
     "a share of the rows": (NewtonBoostingClassifier, 2, {"subsample": 0.7}),
 }
 # What has a number a row and goes to the device in a round: rows drawn, and which ones are not.

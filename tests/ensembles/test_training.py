@@ -59,6 +59,26 @@ def test_rounds_beside_the_codes_have_the_same_bits(name: str, weighted: bool) -
 
 
 @pytest.mark.cuda_host
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_leaves_that_answer_by_curvature_do_so_there(name: str, weighted: bool) -> None:
+    whole = np.random.default_rng(0).integers(1, 5, 200) if weighted else None
+    system = System(0.3, max_depth=3, subsample=0.7, first_order=True)
+    found = []
+    for place in (np.asarray, on_device):
+        with emulated("backward"):
+            training, start, sums = _training(name, place(X), whole)
+            training = training._replace(leaves=Leaves(by_curvature=True))
+            there, own = beside_codes(training, start, sums)
+            trees = joined(list(itertools.islice(boost(there, system, start, own), 3)))
+            found.append((fingerprint(trees), to_host(own), arrays.is_numpy(own)))
+    (here, sums, on_host), (trees_there, sums_there, on_host_too) = found
+    assert on_host and not on_host_too
+    assert trees_there == here
+    assert_same_bits(sums_there, sums)
+
+
+@pytest.mark.cuda_host
 def test_what_searches_rows_and_functions_of_ones_own_stay_on_the_host() -> None:
     with emulated():
         training, start, sums = _training("squared_error", on_device(X))
@@ -66,7 +86,7 @@ def test_what_searches_rows_and_functions_of_ones_own_stay_on_the_host() -> None
         several = start + np.zeros((200, 1))
         stays = [
             (training._replace(in_turn=None), start),
-            (training._replace(leaves=Leaves(by_curvature=True)), start),
+            (training._replace(leaves=Leaves(huber=0.9)), start),
             (training._replace(rebin=lambda weight: training.bins), start),
             (training, several),
         ]

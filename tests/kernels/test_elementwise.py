@@ -78,6 +78,7 @@ TERMS = {
 }
 TERMS["class slopes"] = (classes._class_slopes, 3, 2, 2)
 TERMS["class loss"] = (classes._class_loss, 2, 0, 1)
+TERMS["or of class"] = (classes._or_of_class, 2, 2, 1)
 TERMS["class share"] = (classes._class_share, 2, 0, 1)
 TERMS["share"] = (classes._share, 0, 0, 1)
 TERMS["clipped"] = (_clipped, 1, 1, 3)

@@ -148,7 +148,7 @@ def _part(
     gradient, hessian = slopes.whole()
     return Rows(
         training.y[:, of] if training.y.ndim == 2 else training.y,
-        start[..., of] + sums[:, of],
+        start[..., of] + sums[:, of] if training.leaves.by_residuals else None,
         gradient,
         hessian,
         training.weights.parted(slopes.n_rows),

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree import arrays
+from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.ensembles.derivatives import Weights
 from vtree.grown import Grown
 from vtree.losses import segment_quantiles, whole_numbers
+from vtree_kernels.segment_sums import segment_sums
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,7 +35,12 @@ class Leaves(NamedTuple):
     @property
     def searched(self) -> bool:
         """Whether the rows of leaves are asked, by `leaf_steps`."""
-        return self.levels is not None or self.huber is not None or self.by_curvature
+        return self.by_residuals or self.by_curvature
+
+    @property
+    def by_residuals(self) -> bool:
+        """Whether what the rows are off by is asked, in its order."""
+        return self.levels is not None or self.huber is not None
 
     def of(self, numbers: Integers) -> Leaves:
         """Return the same for some trees of a round."""
@@ -73,21 +81,22 @@ def leaning(step: Floats, n_rows: Integers, above: Floats, rows: float) -> Float
 class Rows(NamedTuple):
     """A table's rows for K trees of a round: N of them, a raw prediction each."""
 
-    y: Floats  # (N,), or (N, K)
-    raw: Floats  # (N, K)
-    gradient: Floats  # (K·N,)
-    hessian: Floats | None  # (K·N,), None where all are one
+    y: Array  # (N,), or (N, K)
+    raw: Floats | None  # (N, K), None where residuals are not asked for
+    gradient: Array  # (K·N,)
+    hessian: Array | None  # (K·N,), None where all are one
     weights: Weights  # of K·N rows
 
 
-def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integers) -> Floats:
+def leaf_steps(leaves: Leaves, table: Rows, rows: Array, lengths: Integers) -> Floats:
     """Return what each leaf adds, (L,), where rows have to be searched for it.
 
-    rows: of the leaves, one leaf after another, `lengths` (L,) of them each.
+    rows: of the leaves, one leaf after another, `lengths` (L,) of them each; where the table is.
     """
+    xp = arrays.namespace(rows)
     begin = np.cumsum(lengths) - lengths
     whole, weights = table.weights.whole, table.weights
-    weight = None if whole is None else whole[rows]
+    weight = None if whole is None else xp.take(whole, rows)
     if leaves.levels is not None:
         residual, column = _residuals(table, rows)
         level = np.asarray(leaves.levels)[column[begin]]
@@ -96,13 +105,14 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: NDArray[Any], lengths: Integer
         residual, column = _residuals(table, rows)
         return _huber(residual, column, begin, weight, leaves.huber, weights)
     assert table.hessian is not None
-    total = _sums(table.hessian[rows], begin, weight, weights)
-    step: Floats = _sums(-table.gradient[rows], begin, weight, weights)
+    total = _sums(xp.take(table.hessian, rows), begin, weight, weights)
+    step = _sums(-xp.take(table.gradient, rows), begin, weight, weights)
     return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)
 
 
 def _residuals(table: Rows, rows: NDArray[Any]) -> tuple[Floats, Integers]:
     """Return (residuals of rows, the number of their raw prediction), each (R,)."""
+    assert table.raw is not None
     column, own = np.divmod(rows, table.raw.shape[0])
     target = table.y[own] if table.y.ndim == 1 else table.y[own, column]
     return target - table.raw[own, column], column
@@ -128,8 +138,11 @@ def _huber(
     return median + share
 
 
-def _sums(values: Floats, begin: Integers, weight: Integers | None, weights: Weights) -> Floats:
+def _sums(values: Array, begin: Integers, weight: Array | None, weights: Weights) -> Floats:
     """Return the weighted sums of segments, added as integers so that no order matters."""
+    xp, n_values = arrays.namespace(values), values.shape[0]
     whole, unit = whole_numbers(values, weight, weights.n_rows, weights.total)
-    sums: Floats = np.add.reduceat(whole, begin).astype(np.float64) * unit
-    return sums
+    places = xp.arange(n_values, dtype=xp.int32, device=arrays.device(values))
+    sums = segment_sums(whole[:, None], places, begin, np.append(begin[1:], n_values))
+    found: Floats = arrays.to_numpy(sums)[:, 0].astype(np.float64) * unit
+    return found

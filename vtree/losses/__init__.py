@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays
 from vtree.arrays import Array
 from vtree.losses import absolute, classes, counts, squared
 from vtree.losses.exact import (
@@ -130,10 +129,12 @@ class Loss(NamedTuple):
     def losses(self, start: Floats, sums: Array, y: Array) -> Array:
         """Return what rows lose, (N,), at start (K,) or (N, K) + sums (N, K).
 
-        It lies beside these, but for several classes and starts (N, K): that is NumPy's.
+        They lie beside these.
         """
-        if self.terms is None or start.ndim == 2:
-            return self.of(start + arrays.to_numpy(sums), arrays.to_numpy(y)).loss
+        if start.ndim == 2:
+            return self.of(start + sums, y).loss
+        if self.terms is None:
+            return classes.multinomial_losses(start, sums, y)
         own = []
         for k in range(start.size):
             given = (_target(y, k),), self.numbers_of(k), self.terms, 3

@@ -160,6 +160,18 @@ def multinomial_slopes(start: Floats, sums: Array, y: Array) -> list[Slopes]:
     return [Slopes(y.shape[0], functools.partial(of, k), reach) for k in range(start.size)]
 
 
+def multinomial_losses(start: Floats, sums: Array, y: Array) -> Array:
+    """Return log Σ exp raw − raw_y, (N,), of raw = start (K,) + sums (N, K)."""
+    found, own = softmax(sums, start, y), sums[:, 0]
+    for k, before in enumerate(start.tolist()):
+        (own,) = elementwise(sums[:, k], (own, y), (before, float(k)), _or_of_class, 1)
+    return elementwise(own, (found.largest, found.total), (), _class_loss, 1)[0]
+
+
+def _or_of_class(sums: Any, own: Any, y: Any, start: Any, k: Any) -> Any:
+    return (choose(y == k, start + sums, own),)
+
+
 def _class_slopes(sums: Any, largest: Any, total: Any, y: Any, start: Any, k: Any) -> Any:
     share = exp((start + sums) - largest) / total
     return share - choose(y == k, 1.0, 0.0), share * (1.0 - share)
