@@ -58,6 +58,16 @@ def test_codes_of_classes() -> None:
             class_codes(y)
 
 
+def test_strings_are_sorted_as_numpy_sorts_them() -> None:
+    y = np.array(["ž", "", "z", "Z", "z\0", "", "ž"], dtype=object)[:, None]
+    (classes,), codes = class_codes(np.repeat(y, 3, axis=0))
+    expected, numbers = np.unique(np.repeat(y, 3, axis=0), return_inverse=True)
+    assert classes.dtype == object and classes.tolist() == expected.tolist()
+    assert codes.ravel().tolist() == numbers.ravel().tolist()
+    with pytest.warns(UserWarning, match="greater than 50%"):
+        class_codes(np.array([[f"row {n}"] for n in range(30)], dtype=object))
+
+
 def test_columns_of_labels_may_differ_in_kind() -> None:
     y = pd.DataFrame({"p": ["b", "a"], "q": [7, 3], "r": [True, False]})
     classes, codes = class_codes(as_columns(y, numeric=False))

@@ -215,6 +215,22 @@ def test_strings_in_a_plain_array(X: Any) -> None:
         read_table(X)
 
 
+def test_sparse_columns_of_pandas() -> None:
+    columns: dict[str, Any] = {
+        "whole": np.array([0, 3, 0]),
+        "real": np.array([np.nan, 0.5, np.nan]),
+        "true": np.array([False, True, False]),
+        "word": np.array(["a", None, "b"], dtype=object),
+    }
+    sparse = {name: pd.arrays.SparseArray(column) for name, column in columns.items()}
+    table, plain = read_table(pd.DataFrame(sparse)), read_table(pd.DataFrame(columns))
+    np.testing.assert_array_equal(table.values, plain.values)
+    assert [own is None for own in table.schema.levels] == [True, True, True, False]
+    assert _levels(table, 3) == _levels(plain, 3) == ["a", "b"]
+    marked = read_table(pd.DataFrame(sparse), nominal_booleans=True)
+    assert _levels(marked, 2) == [False, True]
+
+
 def test_strings_that_nobody_called_categories() -> None:
     frame = pd.DataFrame(COLUMNS)
     for chosen in (None, ["size"], [], [True, False, False, False], [0]):

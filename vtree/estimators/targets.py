@@ -75,13 +75,14 @@ def _without_gaps(values: Any, argument: str) -> Any:
     if table.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {argument} is of type {table.dtype}.")
     if table.dtype == object:
-        per_row = table.size // max(1, len(table)) if table.ndim else 1  # entries a row
-        for place, value in enumerate(table.ravel().tolist()):
-            if is_missing(value):
-                raise InputError(
-                    f"Input {argument} contains NaN or another mark of a missing value, "
-                    f"{value!r} in row {place // per_row}; leave such rows out."
-                )
+        values_of = table.ravel().tolist()
+        if any(map(is_missing, _different(values_of))):
+            per_row = table.size // max(1, len(table)) if table.ndim else 1  # entries a row
+            place = next(n for n, value in enumerate(values_of) if is_missing(value))
+            raise InputError(
+                f"Input {argument} contains NaN or another mark of a missing value, "
+                f"{values_of[place]!r} in row {place // per_row}; leave such rows out."
+            )
     # Nullable integers are floats to scikit-learn, and integers to NumPy.
     as_given = table.dtype == object or table.ndim == 0 or isinstance(values, np.matrix)
     return values if as_given else table
@@ -94,9 +95,18 @@ def _with_gaps(values: Any) -> Any:
     """
     if isinstance(values, list | tuple) and np.asarray(values).dtype.kind == "U":
         own = np.asarray(values, dtype=object)
-        if any(is_missing(value) or isinstance(value, Enum) for value in own.ravel().tolist()):
+        different = _different(own.ravel().tolist())
+        if any(is_missing(value) or isinstance(value, Enum) for value in different):
             return own
     return values
+
+
+def _different(values: list[Any]) -> list[Any]:
+    """Return each value once, or all where some cannot be hashed."""
+    try:
+        return list(dict.fromkeys(values))
+    except TypeError:
+        return values
 
 
 def _plain_objects(values: Any) -> Any:
@@ -123,20 +133,33 @@ def class_codes(y: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]
     with own_errors("y", _LABELS):
         for output in range(y.shape[1]):
             column = _plain_objects(y[:, output])
-            is_whole = column.dtype.kind in "iu"
-            if not is_whole:
+            # Whole numbers and strings are labels; scikit-learn sorts them all to say so.
+            are_labels = column.dtype.kind in "iuU" or _are_strings(column)
+            if not are_labels:
                 check_classification_targets(column[:, None])
             labels, code = _distinct(column)
-            if is_whole and 2 * labels.size > code.size:
-                # Whole numbers are labels; scikit-learn warns where there are many.
-                check_classification_targets(column)
+            if are_labels and 2 * labels.size > code.size:
+                check_classification_targets(column)  # which warns of so many
             classes.append(labels)
             codes.append(np.reshape(code, -1))
     return classes, np.stack(codes, axis=1).astype(np.int64)
 
 
+def _are_strings(y: NDArray[Any]) -> bool:
+    """Tell whether an array of objects holds strings alone."""
+    if y.dtype != object:
+        return False
+    return all(issubclass(kind, str) for kind in set(map(type, y.tolist())))
+
+
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return (distinct labels, sorted; number of each label (N,))."""
+    if _are_strings(y):
+        values = y.tolist()
+        strings = sorted(dict.fromkeys(values))
+        number = {label: code for code, label in enumerate(strings)}
+        codes = np.fromiter(map(number.__getitem__, values), np.int64, len(values))
+        return np.array(strings, dtype=object), codes
     found = offsets_of_whole_numbers(y) if y.dtype.kind in "iu" else None
     if found is None:
         return np.unique(y, return_inverse=True)

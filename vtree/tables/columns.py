@@ -208,6 +208,11 @@ def _read_series(series: nw.Series[Any], where: str) -> Column:
         return Column(where, None, _labels_in(series), order)
     if dtype.is_temporal():
         _refuse_times(where, str(dtype))
+    if dtype == nw.Unknown and series.implementation.is_pandas_like():
+        values = np.asarray(series.to_numpy())  # lists of sparse columns take seconds a column
+        if values.dtype.kind in "biuf":
+            return Column(where, values, None, is_boolean=values.dtype == np.bool_)
+        return _column_of(values.tolist(), where)
     return _column_of(series.to_list(), where)
 
 
