@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -125,9 +126,18 @@ def plant(start: Integers, total: Integers, keys: NDArray[np.uint64]) -> Grown:
     )
 
 
-def order_of(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:
+def rows_of_roots(roots: Sequence[Array]) -> Array:
+    """Return the row numbers of trees one after another, int32, a copy of them."""
+    if arrays.is_numpy(roots[0]):
+        return np.concatenate(roots, dtype=np.int32)
+    return arrays.namespace(roots[0]).concat(roots)
+
+
+def order_of(rows: Array, n_trees: int, codes: Array) -> Array:
     """Return the roots' rows where the codes are; all rows in their order need not go there."""
     n_rows = codes.shape[0]
+    if not arrays.is_numpy(rows):
+        return rows
     if arrays.is_numpy(codes) or not _are_all(rows, n_trees, n_rows):
         return arrays.like(rows, codes)
     xp = arrays.namespace(codes)
@@ -135,15 +145,13 @@ def order_of(rows: NDArray[np.int32], n_trees: int, codes: Array) -> Array:
 
 
 def root_totals(
-    start: Integers, targets: Targets, rows: NDArray[np.int32], there: Rows, order: Array
+    start: Integers, targets: Targets, rows: Array, there: Rows, order: Array
 ) -> Integers:
     """Return the statistics (T, S) of roots, one a segment of `rows`.
 
     there, order: statistics and rows once more, where the codes are, for what lies nowhere else.
     """
     layout = targets.layout
-    n_rows = len(targets.label)
-    all_rows = _are_all(rows, start.size - 1, n_rows)
     total = np.zeros((start.size - 1, layout.n_statistics), dtype=np.int64)
     total[:, 0] = np.diff(start)
     if not targets.on_host:
@@ -153,6 +161,7 @@ def root_totals(
         return total
     if targets.packed is not None:
         total[:, 1:] = packed_sums(rows, start[:-1], start[1:], targets.packed)
+    all_rows = _are_all(rows, start.size - 1, len(targets.label))
     for root, (a, z) in enumerate(pairwise(start.tolist())):
         for first in range(a, z, _BLOCK):
             block = slice(first, min(first + _BLOCK, z))

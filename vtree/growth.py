@@ -13,7 +13,6 @@ same calls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from vtree.grown import (
     order_of,
     plant,
     root_totals,
+    rows_of_roots,
     with_children,
 )
 from vtree.histogram import (
@@ -61,7 +61,7 @@ def grow(
     targets: Targets,
     plan: Plan,
     order: Order = level_order,
-    roots: Sequence[NDArray[Any]] | None = None,
+    roots: Sequence[Array] | None = None,
     keys: NDArray[np.uint64] | None = None,
 ) -> tuple[Grown, Array, NDArray[np.uint8]]:
     """Grow one tree a root.
@@ -72,7 +72,8 @@ def grow(
     targets : the rows' statistics
     plan : what to search, when to stop, how much memory to use
     order : which nodes to split next
-    roots : row numbers of each tree, ascending, none twice; None for one tree of all rows
+    roots : row numbers of each tree, ascending, none twice; None for one tree of all rows. They may
+        lie where the codes are if the numbers of `targets` do
     keys : of the roots (T,), from which all draws in a tree follow; None for their numbers
 
     Returns
@@ -89,9 +90,9 @@ def grow(
     if roots is None:
         roots = [np.arange(bins.n_rows)]
     codes, n_trees = bins.groups[0].codes, len(roots)
-    start = np.cumsum([0] + [len(root) for root in roots])
+    start = np.cumsum([0] + [root.shape[0] for root in roots])
     # The roots are the caller's; their order is growth's own, which routers change in place.
-    rows = np.concatenate(roots, dtype=np.int32)
+    rows = rows_of_roots(roots)
     del roots  # all rows, 8 bytes each, of a tree that was given none
     data = Data(bins, targets, rows_of(targets, codes), order_of(rows, n_trees, codes))
     if keys is None:

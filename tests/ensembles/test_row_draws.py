@@ -6,24 +6,27 @@ from vtree.losses import held
 
 DRAW = np.random.default_rng(2)
 GRADIENT, HESSIAN = DRAW.normal(size=(2, 1000)), DRAW.random((2, 1000))
+HERE = np.zeros(1)
 SLOPES = [held(*pair) for pair in zip(GRADIENT, HESSIAN, strict=True)]
 
 
 def test_shares_of_rows() -> None:
-    assert drawn(System(0.1), SLOPES, 0).rows.size == 1000
-    first = drawn(System(0.1, subsample=0.3), SLOPES, 0).rows
+    assert drawn(System(0.1), SLOPES, 0, HERE).rows.size == 1000
+    first = drawn(System(0.1, subsample=0.3), SLOPES, 0, HERE).rows
     assert 250 < first.size < 350
     assert (np.diff(first) > 0).all()
-    assert first.tolist() != drawn(System(0.1, subsample=0.3), SLOPES, 1).rows.tolist()
+    assert first.tolist() != drawn(System(0.1, subsample=0.3), SLOPES, 1, HERE).rows.tolist()
     every = System(0.1, subsample=0.3, subsample_every=2)
-    np.testing.assert_array_equal(drawn(every, SLOPES, 1).rows, drawn(every, SLOPES, 0).rows)
-    assert drawn(System(0.1, subsample=1e-9), SLOPES, 0).rows.size == 1
+    np.testing.assert_array_equal(
+        drawn(every, SLOPES, 1, HERE).rows, drawn(every, SLOPES, 0, HERE).rows
+    )
+    assert drawn(System(0.1, subsample=1e-9), SLOPES, 0, HERE).rows.size == 1
 
 
 def test_goss_keeps_the_largest_and_weighs_the_others() -> None:
     system = System(0.1, goss=Goss(0.2, 0.1, 10))
-    assert drawn(system, SLOPES, 9).rows.size == 1000
-    found = drawn(system, SLOPES, 10)
+    assert drawn(system, SLOPES, 9, HERE).rows.size == 1000
+    found = drawn(system, SLOPES, 10, HERE)
     assert found.rows.size == 300
     score = np.abs(GRADIENT * HESSIAN).sum(axis=0)
     largest = np.argsort(-score)[:200]

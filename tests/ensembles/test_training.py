@@ -11,6 +11,7 @@ from tests.cuda_host.emulation import emulated, on_device, to_host
 from tests.samples import classes, reals
 from vtree import arrays
 from vtree.binning import bin_table
+from vtree.ensembles import boosting
 from vtree.ensembles.boosting import boost
 from vtree.ensembles.derivatives import Weights
 from vtree.ensembles.steps import Leaves
@@ -56,6 +57,22 @@ def test_rounds_beside_the_codes_have_the_same_bits(name: str, weighted: bool) -
             found = joined(list(itertools.islice(boost(there, system, start, own), 3)))
             assert_same_bits(to_host(own), sums)
         assert fingerprint(found) == fingerprint(expected)
+
+
+@pytest.mark.cuda_host
+def test_trees_of_a_round_one_after_another_draw_the_same_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(boosting, "FRONTIER_ROWS", 1)
+    system = System(0.3, max_depth=3, subsample=0.7)
+    found = []
+    for place in (np.asarray, on_device):
+        with emulated(3):
+            training, start, sums = _training("multinomial", place(X))
+            there, own = beside_codes(training, start, sums)
+            trees = joined(list(itertools.islice(boost(there, system, start, own), 2)))
+            found.append((fingerprint(trees), to_host(own).tolist()))
+    assert found[0] == found[1]
 
 
 @pytest.mark.cuda_host

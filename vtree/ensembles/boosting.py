@@ -119,7 +119,7 @@ def _round(training: Training, system: System, start: Floats, sums: Array, numbe
     if training.rebin is not None:
         weight = curvatures(slopes, training.weights.parted(n_rows))
         training = training._replace(bins=_tiled(training.rebin(weight), together))
-    sample = drawn(system, slopes, number)
+    sample = drawn(system, slopes, number, sums)
     slopes = [weighed(each, system.curvature, sample.factor) for each in slopes]
     reach = reach_of_slopes(slopes)
     trees = []
@@ -134,7 +134,8 @@ def _round(training: Training, system: System, start: Floats, sums: Array, numbe
         trees.append(_frontier(training, system, derived, table, *which, sums))
         del derived, table
     tree = trees[0] if len(trees) == 1 else joined(trees)
-    _add_to_others(training, tree, sums, sample.rows)
+    if sample.inside is not None:
+        _add_to_others(training, tree, sums, sample.inside)
     return tree
 
 
@@ -176,7 +177,7 @@ def _frontier(
     system: System,
     derived: Derivatives,
     table: Rows | None,
-    sample: NDArray[np.int32],
+    sample: Array,
     number: int,
     numbers: Integers,
     sums: Array,
@@ -187,7 +188,7 @@ def _frontier(
     consecutive ones.
     """
     n_rows = sums.shape[0]
-    roots: list[Any] = [sample + np.int32(k * n_rows) if k else sample for k in range(numbers.size)]
+    roots = [sample + k * n_rows if k else sample for k in range(numbers.size)]
     keys = np.asarray([draws.mix(draws.TREE, system.seed, number, k) for k in numbers.tolist()])
     order = level_order if system.max_leaves is None else BestFirst(system.max_leaves)
     plan = _plan(training.bins, system, derived, number)
@@ -274,22 +275,20 @@ def _tree(grown: Grown, branch_map: NDArray[np.uint8], value: Floats, derived: D
     return narrow(tree) if is_in_order(tree) else canonical(tree)
 
 
-def _add_to_others(training: Training, tree: Tree, sums: Array, sample: NDArray[np.int32]) -> None:
-    """Add what a round's trees say of the rows that were not drawn."""
-    n_rows, n_raw = sums.shape
-    if sample.size == n_rows:
-        return
+def _add_to_others(training: Training, tree: Tree, sums: Array, inside: Array) -> None:
+    """Add what a round's trees say of the rows that were not drawn; inside (N,): those that were.
+
+    Where places of rows are not written to one by one, all rows ask.
+    """
+    n_raw = sums.shape[1]
     if arrays.is_numpy(sums):
-        others = np.setdiff1d(np.arange(n_rows), sample)
+        others = np.flatnonzero(~inside)
         xp = arrays.namespace(training.values)
         values = xp.take(training.values, arrays.like(others, training.values), axis=0)
         sums[others] += round_totals(tree, values, n_raw)
         return
-    # Where places of rows are not written to one by one, all rows ask, and a byte tells which.
-    other = np.ones((n_rows, 1), np.bool_)
-    other[sample] = False
     xp, found = arrays.namespace(sums), _totals(tree, training.values, n_raw)
-    sums += xp.where(arrays.like(other, sums), found, -0.0)  # which changes no number
+    sums += xp.where(inside[:, None], -0.0, found)  # which changes no number
 
 
 def round_totals(tree: Tree, values: Array, n_raw: int) -> Floats:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays, draws
+from vtree.arrays import Array
 from vtree.elementary import choose, exp, log
 from vtree.ensembles.system import Goss, System
 from vtree.losses import Slopes
 from vtree_kernels.chances import chances
 from vtree_kernels.elementwise import elementwise
+from vtree_kernels.subsample import subsample
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,24 +24,24 @@ Integers = NDArray[np.int64]
 class Drawn(NamedTuple):
     """The rows of a round."""
 
-    rows: NDArray[np.int32]  # (R,) ascending
-    factor: Floats | None = None  # (N,) what their derivatives are multiplied by
+    rows: Array  # (R,) int32, ascending
+    inside: Array | None = None  # (N,) bool, which ones these are; None for all
+    factor: Array | None = None  # (N,) what their derivatives are multiplied by
 
 
-def drawn(system: System, slopes: Sequence[Slopes], number: int) -> Drawn:
+def drawn(system: System, slopes: Sequence[Slopes], number: int, example: Array) -> Drawn:
     """Return the rows of round `number`, drawn by the hash of their numbers.
 
-    slopes: of all rows, by each raw prediction.
+    slopes: of all rows, by each raw prediction; example: an array that lies where they do.
     """
     n_rows = slopes[0].n_rows
     if system.goss is not None and number >= system.goss.warm_up:
-        return _goss(system.goss, system.seed, slopes, number)
+        return _goss(system.goss, system.seed, slopes, number, example)
     if system.subsample >= 1.0:
         return Drawn(np.arange(n_rows, dtype=np.int32))
     turn = number // system.subsample_every
-    chance = draws.uniform(draws.SUBSAMPLE, system.seed, turn, np.arange(n_rows))
-    rows = np.flatnonzero(chance <= max(system.subsample, float(chance.min())))
-    return Drawn(rows.astype(np.int32))
+    state = draws.mix(draws.SUBSAMPLE, system.seed, turn)
+    return Drawn(*subsample(example, state, n_rows, system.subsample))
 
 
 class Chance(NamedTuple):
@@ -111,7 +113,7 @@ def _bayesian(chance: Any, temperature: Any) -> Any:
     return (exp(temperature * log(size)),)
 
 
-def _goss(goss: Goss, seed: int, slopes: Sequence[Slopes], number: int) -> Drawn:
+def _goss(goss: Goss, seed: int, slopes: Sequence[Slopes], number: int, example: Array) -> Drawn:
     """Keep the rows with the largest Σ_k |g h|; of the others draw some, which count for more."""
     score = np.zeros(slopes[0].n_rows)
     for each in slopes:
@@ -126,5 +128,7 @@ def _goss(goss: Goss, seed: int, slopes: Sequence[Slopes], number: int) -> Drawn
     others = rest[np.argsort(chance, kind="stable")[:n_other]]
     factor = np.ones(n_rows)
     factor[others] = (n_rows - n_top) / max(1, n_other)
-    rows = np.sort(np.concatenate([by_score[:n_top], others]))
-    return Drawn(rows.astype(np.int32), factor)
+    inside = np.zeros(n_rows, np.bool_)
+    inside[by_score[:n_top]] = inside[others] = True
+    rows = np.flatnonzero(inside).astype(np.int32)
+    return Drawn(*(arrays.like(each, example) for each in (rows, inside, factor)))

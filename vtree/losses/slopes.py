@@ -49,7 +49,7 @@ def held(
     return Slopes(gradient.shape[0], of, reach, held=True)
 
 
-def weighed(slopes: Slopes, curvature: float, factor: Floats | None) -> Slopes:
+def weighed(slopes: Slopes, curvature: float, factor: Array | None) -> Slopes:
     """Return the same with second derivatives times `curvature`, both times factor (R,)."""
     if curvature == 1.0 and factor is None:
         return slopes
@@ -60,7 +60,7 @@ def weighed(slopes: Slopes, curvature: float, factor: Floats | None) -> Slopes:
             hessian = hessian * curvature
         if factor is None:
             return gradient, hessian
-        own = arrays.like(factor[rows], gradient)
+        own = factor[rows]
         return gradient * own, own if hessian is None else hessian * own
 
     reach = slopes.reach
