@@ -22,7 +22,25 @@ _TWIN_OF_MODULE = {"numpy": "cpu", "cupy": "cuda"}
 
 @contextmanager
 def kernels(mode: str) -> Iterator[None]:
-    """Run what is inside with the native twins ("native") or without them ("reference")."""
+    """Run what is inside with compiled kernels or, to the same bits, with plain array code.
+
+    Parameters
+    ----------
+    mode : "native", the default outside, or "reference"
+
+    Raises
+    ------
+    ValueError
+        Another mode.
+
+    Examples
+    --------
+    >>> import vtree
+    >>> with vtree.kernels("reference"):
+    ...     plain = vtree.DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1])
+    >>> vtree.digest(plain) == vtree.digest(vtree.DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]))
+    True
+    """
     if mode not in MODES:
         raise ValueError(f"kernels: mode must be one of {MODES}, got {mode!r}")
     token = _mode.set(mode)

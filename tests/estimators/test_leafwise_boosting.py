@@ -40,6 +40,24 @@ def test_predictions_of_lightgbm(name: str) -> None:
     np.testing.assert_allclose(found, oracle["train_raw"], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("weighs", "expected"),
+    [
+        (False, [-1.6546139, -1.4933565, -0.1637536, -0.3626535, -0.1637536, -1.4768307]),
+        (True, [-1.5880306, -1.0406256, -0.1527661, -1.0406256, -0.1527661, -1.5769638]),
+    ],
+)
+def test_weighed_classes_start_as_in_lightgbm(weighs: bool, expected: list[float]) -> None:
+    """LightGBM 4.7.0: from the odds of the classes without `scale_pos_weight`."""
+    i = np.arange(300)
+    table = np.stack([i * 7 % 19, i * 11 % 23, i * 5 % 17], axis=1).astype(float)
+    y = np.sin(table[:, 0]) + table[:, 1] / 9 + np.cos(table[:, 2] * i) > 2.2
+    limits = {"num_leaves": 6, "min_child_samples": 1, "min_child_weight": 3.0}
+    model = LeafwiseBoostingClassifier(n_estimators=5, scale_pos_weight=3.0, **limits)
+    model.fit(table, y, 1.0 + i % 3 if weighs else None)
+    np.testing.assert_allclose(model.decision_function(table)[:6], expected, atol=2e-7)
+
+
 SETTINGS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "squares": (LeafwiseBoostingRegressor, Y, {"num_leaves": 6}),
     "goss": (

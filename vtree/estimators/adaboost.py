@@ -310,6 +310,11 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
     n_estimators, learning_rate, loss, random_state
         As in scikit-learn.
 
+    Attributes
+    ----------
+    estimators_, estimator_weights_, estimator_errors_, n_features_in_, feature_importances_, grown_
+        As in `AdaBoostClassifier`.
+
     References
     ----------
     Drucker, Improving regressors using boosting techniques, ICML 1997.

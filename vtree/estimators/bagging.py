@@ -22,8 +22,23 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
     """Classifiers on bootstrap samples, whose mean answer counts.
 
     scikit-learn's class with this library's `DecisionTreeClassifier` as its default `estimator`;
-    any classifier will do, such as `C45Classifier` or `CHAIDClassifier`. See scikit-learn for the
-    parameters. Over this library's trees tables may hold categories and missing values.
+    any classifier will do, such as `C45Classifier` or `CHAIDClassifier`. Over this library's trees
+    tables may hold categories and missing values.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start,
+    n_jobs, random_state, verbose
+        As in scikit-learn. The same `random_state` draws the same samples as there.
+
+    Attributes
+    ----------
+    estimators_, estimators_samples_, estimators_features_ : lists of T members, rows and columns
+    classes_ : (K,) labels, sorted
+    n_classes_, n_features_in_ : int
+    oob_score_ : float, oob_decision_function_ : (N, K), if `oob_score`
+    grown_ : `vtree.tree.Tree`, all trees in one, over this library's trees
 
     References
     ----------
@@ -77,7 +92,14 @@ class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
     """Regressors on bootstrap samples, whose mean is the prediction.
 
     scikit-learn's class with this library's `DecisionTreeRegressor` as its default `estimator`.
-    Over this library's trees tables may hold categories and missing values.
+    See `BaggingClassifier` for all parameters. Over this library's trees tables may hold categories
+    and missing values.
+
+    Attributes
+    ----------
+    estimators_, estimators_samples_, estimators_features_, n_features_in_, grown_
+        As in `BaggingClassifier`.
+    oob_score_ : float, oob_prediction_ : (N,) or (N, outputs), if `oob_score`
 
     References
     ----------

@@ -153,7 +153,7 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
         X : (N, F) table
             As for `DecisionTreeClassifier.fit`; NaN marks missing values.
         y : (N,)
-            Labels, or real targets.
+            Labels, or real targets, (N, K) of K outputs.
         sample_weight : (N,), optional
             Weights, not negative. A weight of 0 is an absent row; a whole weight acts like that
             many copies of the row.

@@ -174,6 +174,12 @@ class CHAIDRegressor(RegressorMixin, ChaidEstimator):
 
     See `CHAIDClassifier` for all parameters.
 
+    Attributes
+    ----------
+    p_values_, log_p_values_, edges_, ordinal_, grown_
+        As in `CHAIDClassifier`.
+    feature_importances_ : (F,) shares of the decrease of squared error
+
     References
     ----------
     Kass, An exploratory technique for investigating large quantities of categorical data, 1980.

@@ -113,7 +113,7 @@ class DecisionTreeClassifier(HasSurrogates, ClassifierMixin, MultiOutputMixin, T
     feature_names_in_ : (F,) str, if X had names
     grown_ : `vtree.tree.Tree`, the tree itself
     tree_ : the tree as scikit-learn shows it
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) shares of the decrease of impurity
     surrogate_importances_ : (F,) the same with what features are worth as surrogates
 
     References
@@ -293,6 +293,12 @@ class DecisionTreeRegressor(HasSurrogates, RegressorMixin, MultiOutputMixin, Tre
     criterion : "squared_error", "friedman_mse" (the same), "poisson" or "absolute_error"
         Nodes predict means, with "absolute_error" weighted medians. Medians need the rows
         themselves, sorted, for every split; a tree then takes several times as long.
+
+    Attributes
+    ----------
+    n_outputs_, n_features_in_, max_features_, feature_names_in_, grown_, tree_,
+    feature_importances_, surrogate_importances_
+        As in `DecisionTreeClassifier`.
 
     References
     ----------

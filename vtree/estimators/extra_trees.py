@@ -42,7 +42,7 @@ class ExtraTreesClassifier(ForestClassifier):
     classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_, max_features_
         As in `DecisionTreeClassifier`.
     grown_ : `vtree.tree.Tree`, all trees in one
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) shares of the decrease of impurity
     oob_score_ : float, oob_decision_function_ : (N, K), if `oob_score`
 
     References

@@ -115,7 +115,6 @@ def _numbers(
     with own_errors(argument, "Features are numbers or names."):
         unknown = [name for name in features if name not in place]
     if unknown:
-        raise InputError(
-            f"{argument} names {unknown}, which X does not have; it has {names or n_features}"
-        )
+        known = list(names) or f"columns without names: give numbers from 0 to {n_features - 1}"
+        raise InputError(f"{argument} names {unknown}, which X does not have; it has {known}")
     return [place[name] for name in features]

@@ -183,7 +183,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         not start from `init`
     init_ : the fitted `init` where it is an estimator, None where not
     train_score_ : (T,) the mean loss of the training rows after each round
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) shares of the decrease of impurity
     n_estimators_, n_features_in_ : int
 
     References

@@ -8,12 +8,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from vtree.binning import Bins
 from vtree.bundles import bundled
-from vtree.elementary import exp
+from vtree.elementary import exp, log
+from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import Categories, Goss, System
 from vtree.errors import InputError
 from vtree.estimators.base import keep
@@ -25,7 +27,7 @@ from vtree.estimators.boosted_targets import (
 )
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
-from vtree.estimators.limits import most
+from vtree.estimators.limits import Names, most
 from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES, objective_of
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import Loss
@@ -151,7 +153,8 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         What a split must gain, and the least sum of second derivatives of a leaf. Tables of 65,536
         rows and more are searched with ten bits of each, so that a leaf may have a little less.
     min_child_samples : int
-        The fewest rows of a leaf.
+        The fewest rows of a leaf, which are counted here; LightGBM estimates them from second
+        derivatives, and asks no feature below a node where it had no split, where this does.
     subsample : float
         The share of the rows that are drawn every `subsample_freq` rounds.
     subsample_freq : int
@@ -199,7 +202,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     grown_ : `vtree.tree.Tree`, all trees
     start_ : (K,) the raw predictions before all trees, one an output or quantile
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) by `importance_type`, adding up to 1
     n_estimators_, n_features_in_ : int
 
     References
@@ -219,7 +222,7 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
     _levels = ("objective", "alpha")
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
+        "objective": [Names(set(REAL_OBJECTIVES)), callable],
         "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
         "poisson_max_delta_step": [Interval(Real, 0.0, 100.0, closed="both")],
@@ -304,12 +307,18 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         numbers.
     class_weight : dict, "balanced" or None
     scale_pos_weight : float
-        What rows of the second of two classes weigh.
+        What rows of the second of two classes weigh, but for where to start.
     eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
         Or a list of these, the last of which decides. LightGBM's and CatBoost's names will do.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
         Of several classes, as LightGBM has it, each one's raw predictions keep to them, and shares
         need not.
+
+    Attributes
+    ----------
+    classes_ : (K,) labels, sorted
+    n_classes_ : int
+    others : those of `LeafwiseBoostingRegressor`; of two classes `start_` is (1,)
 
     References
     ----------
@@ -327,7 +336,7 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
+        "objective": [Names(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }
@@ -382,3 +391,10 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         keep(self, locals())
 
     fit = _fit_context(prefer_skip_nested_validation=True)(BoostingEstimator.fit)
+
+    def _starts(self, loss: Loss, training: Training) -> NDArray[np.float64]:
+        starts = super()._starts(loss, training)
+        if self._n_raw() > 1 or self.scale_pos_weight == 1.0 or callable(self.objective):
+            return starts
+        # LightGBM starts from the odds of the classes without this weight, which multiplies odds.
+        return starts - log(np.full(1, float(self.scale_pos_weight)))

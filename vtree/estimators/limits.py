@@ -33,6 +33,14 @@ class ChecksParameters:
             raise ParameterError(str(error)) from None
 
 
+class Names(StrOptions):
+    """Names to choose from; a message tells them in the order of the alphabet, not of a set."""
+
+    def __str__(self) -> str:
+        """Return what stands in a message."""
+        return f"a str among {', '.join(repr(each) for each in sorted(self.options))}"
+
+
 class Amounts(NamedTuple):
     """Limits in rows, weights and decreases."""
 

@@ -24,7 +24,7 @@ from vtree.estimators.boosted_targets import (
 )
 from vtree.estimators.boosting import FROM_ZERO, NEWTON_CONSTRAINTS, SHARE, BoostingEstimator
 from vtree.estimators.feature_constraints import monotone_directions, together
-from vtree.estimators.limits import most
+from vtree.estimators.limits import Names, most
 from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES, objective_of
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import Loss, exact_mean
@@ -150,7 +150,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     reg_lambda, reg_alpha : float
         Penalties of leaves by their squares and by their sizes.
     gamma : float
-        What a split must gain more than, once the tree is grown: pruned from the leaves up.
+        What a split must gain more than, once the tree is grown: pruned from the leaves up, as in
+        the paper and XGBoost's exact method. Its "hist" and "approx" also end there as they grow.
     min_child_weight : float
         The least sum of second derivatives of a leaf. Tables of 65,536 rows and more are searched
         with ten bits of each, so that a leaf may have a few hundredths less.
@@ -166,6 +167,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     max_cat_threshold : int
         One side of a split by categories has fewer levels than that.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
+        Missing values that split off alone count as above all others, in XGBoost as either.
     interaction_constraints : list of lists of names or numbers of features, optional
         Features that may stand on one path together; those in no list split alone.
     quantile_alpha : float or ascending list of K floats
@@ -196,7 +198,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     grown_ : `vtree.tree.Tree`, all trees
     start_ : (K,) the raw predictions before all trees, one an output or quantile
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) by `importance_type`, adding up to 1
     n_estimators_, n_features_in_ : int
 
     References
@@ -215,7 +217,7 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
+        "objective": [Names(set(REAL_OBJECTIVES)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
@@ -297,6 +299,12 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
         Of several classes, as XGBoost has it, each one's raw predictions keep to them, and shares
         need not.
 
+    Attributes
+    ----------
+    classes_ : (K,) labels, sorted
+    n_classes_ : int
+    others : those of `NewtonBoostingRegressor`; of two classes `start_` is (1,)
+
     References
     ----------
     Chen and Guestrin, XGBoost: a scalable tree boosting system, KDD 2016.
@@ -313,7 +321,7 @@ class NewtonBoostingClassifier(BoostingClassifier, NewtonBoosting):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_COMMON,
-        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
+        "objective": [Names(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }

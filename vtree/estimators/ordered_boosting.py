@@ -15,6 +15,7 @@ from vtree.estimators.boosted_targets import (
     regression_loss,
 )
 from vtree.estimators.boosting import BoostingEstimator
+from vtree.estimators.limits import Names
 from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES
 from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
 from vtree.histogram import DEFAULT_BUDGET
@@ -27,8 +28,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     All nodes of a level share one split. A category stands for the mean target of its rows and for
     how many there are: of all training rows where new rows are predicted; where a training row
     itself is meant, the mean is of those before it in a random order, so that no row sees its own
-    target. Of targets (N, K), or of K
-    quantiles, a round has one tree, whose leaves hold K values.
+    target. Of targets (N, K), or of K quantiles, a round has one tree, whose leaves hold K values.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     depth : int
         Levels of each tree, up to 16.
     l2_leaf_reg : float
-        Penalty of leaves by their squares.
+        Penalty of leaves by their squares. CatBoost multiplies it by the mean weight; here a row
+        of weight two is two rows.
     objective : str or function
         "squared_error", "absolute_error", "huber" (`huber_slope`), "quantile" (`quantile_alpha`),
         "poisson", "gamma", "tweedie" (`tweedie_variance_power`), what XGBoost, LightGBM and
@@ -56,7 +57,9 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         What a split is judged by: how well the steps point along the gradients, or the decrease of
         the squares.
     leaf_estimation_method : "Newton" or "Gradient"
-        Whether second derivatives or weights divide the sums in a leaf.
+        Whether second derivatives or weights divide the sums in a leaf. Of K > 2 classes each has
+        its own second derivative, so that steps are longer than CatBoost's, which takes those of
+        pairs into account.
     leaf_estimation_iterations : int
         Steps of each leaf, one after another.
     random_strength : float
@@ -125,7 +128,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     start_ : (K,) the raw predictions before all trees, one an output or quantile
     learning_rate_ : float
     evals_result_, best_iteration_, best_score_ : what `eval_set` told
-    feature_importances_ : (F,)
+    feature_importances_ : (F,) by `importance_type`, adding up to 1
     n_estimators_, n_features_in_ : int
 
     References
@@ -145,7 +148,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
     _averages = True
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
-        "objective": [StrOptions(set(REAL_OBJECTIVES)), callable],
+        "objective": [Names(set(REAL_OBJECTIVES)), callable],
         "quantile_alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
         "huber_slope": [Interval(Real, 0.0, None, closed="neither")],
         "tweedie_variance_power": [Interval(Real, 1.0, 2.0, closed="neither")],
@@ -229,6 +232,12 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     eval_metric : "Logloss", "Accuracy", "AUC", "error", function (y, shares) -> number, or None
         Or a list of these, the last of which decides.
 
+    Attributes
+    ----------
+    classes_ : (K,) labels, sorted
+    n_classes_ : int
+    others : those of `OrderedBoostingRegressor`; of two classes `start_` is (1,)
+
     References
     ----------
     Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, NeurIPS 2018.
@@ -246,7 +255,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     _averages = False
     _parameter_constraints: dict[str, list[Any]] = {
         **ORDERED_CONSTRAINTS,
-        "objective": [StrOptions(set(CLASS_OBJECTIVES)), callable, None],
+        "objective": [Names(set(CLASS_OBJECTIVES)), callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "scale_pos_weight": [Interval(Real, 0.0, None, closed="neither")],
     }

@@ -128,6 +128,21 @@ def save(
     InputTypeError
         If `model` is no estimator of vtree, or a parameter cannot be written (a random generator).
         If it is bagged or boosted of others than trees of vtree; if it cannot be slim.
+    InputError
+        If `leaves` is something else, or "float32" of a model that is not slim.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import vtree
+    >>> model = vtree.DecisionTreeClassifier().fit(*load_iris(return_X_y=True))
+    >>> with TemporaryDirectory() as folder:
+    ...     vtree.save(model, Path(folder) / "iris.vtree")
+    ...     again = vtree.load(Path(folder) / "iris.vtree")
+    >>> vtree.digest(again) == vtree.digest(model)
+    True
     """
     if leaves not in ("float64", "float32") or (leaves == "float32" and not slim):
         raise InputError(
@@ -266,7 +281,9 @@ def header_of(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator that `save` wrote. Nothing in the file is executed.
+    """Read an estimator that `save` wrote, or a checkpoint. Nothing in the file is executed.
+
+    See `save` for an example.
 
     Raises
     ------

@@ -38,6 +38,10 @@ class QuantileForestRegressor(RandomForestRegressor):
     ----------
     As `RandomForestRegressor`. One target only.
 
+    Attributes
+    ----------
+    Those of `RandomForestRegressor`. `predict_quantiles(X, quantiles)` answers quantiles.
+
     References
     ----------
     Meinshausen, Quantile regression forests, JMLR 7, 2006.

@@ -30,7 +30,7 @@ def export_graphviz(
     ----------
     model : a fitted tree estimator, or one of many trees
     max_depth : levels to show; None for all
-    decimals : of thresholds and values
+    decimals : of thresholds and values; below a tenth, significant digits
     number : which tree of a model of many, from 0
     feature_names : F names in place of those of the training table; None for these
     class_names : K names in place of the classes, in the order of `classes_`; None for these

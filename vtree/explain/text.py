@@ -32,7 +32,7 @@ def export_text(
     ----------
     model : a fitted tree estimator
     max_depth : levels to show; None for all
-    decimals : of thresholds and values
+    decimals : of thresholds and values; below a tenth, significant digits
     number : which tree of a model of many, from 0; a first line says so
     feature_names : F names in place of those of the training table; None for these
     class_names : K names in place of the classes, in the order of `classes_`; None for these

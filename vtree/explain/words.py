@@ -13,15 +13,15 @@ MOST_LEVELS = 8  # category names written out per branch before the rest is coun
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Write a number with `decimals`, or with significant digits where those would hide it.
+    """Write a number with `decimals`, or below a tenth with as many significant digits.
 
-    >>> number_text(2.4512, 2), number_text(0.0004321, 2)
-    ('2.45', '0.00043')
+    >>> number_text(2.4512, 2), number_text(0.01512, 2), number_text(0.0004321, 2)
+    ('2.45', '0.015', '0.00043')
     """
-    text = f"{value:.{decimals}f}"
-    if value != 0.0 and abs(value) < 0.5 * 10.0**-decimals or abs(value) >= 1e15:
+    is_small = value != 0.0 and abs(value) < (0.1 if decimals else 0.5)
+    if is_small or abs(value) >= 1e15:
         return f"{value:.{max(1, decimals)}g}"
-    return text
+    return f"{value:.{decimals}f}"
 
 
 def listed(levels: NDArray[Any]) -> str:
