@@ -92,7 +92,8 @@ step() {
 } 2>&1 | tee -a "$summary"
 
 threads=$(nproc)
-kernels='histogram scan subtree search route bincode differ entropy_cuts traverse joint isotonic'
+kernels='histogram scan subtree search route bincode differ entropy_cuts traverse joint isotonic
+    elementwise segment_sums'
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # What is missing is said first: a wheel, the driver, a header that CuPy compiles with.

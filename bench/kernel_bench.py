@@ -224,7 +224,10 @@ def _placed(call: tuple[Any, ...], placed: Sequence[int], gpu: Gpu | None) -> tu
     )
 
 
-def _uploaded(device: Any, array: NDArray[Any]) -> Any:
+def _uploaded(device: Any, array: Any) -> Any:
+    """Return an array, or each of a tuple of them, on the device."""
+    if isinstance(array, tuple):
+        return tuple(device.upload(each) for each in array)
     uploaded = device.upload(array)
     if array.dtype.kind != "u" or array.ndim != 2:
         return uploaded

@@ -274,10 +274,10 @@ def test_launches_a_level_do_not_grow_with_its_nodes(
     assert all(device.launches.count(launch) == count for launch, count in once.items())
 
 
-def _calls(estimator: Any, max_depth: int, **parameters: Any) -> list[str]:
+def _calls(estimator: Any, max_depth: int, n_classes: int = 3, **parameters: Any) -> list[str]:
     """Return, in their order, what a fit level by level launches and copies ("in", "out")."""
     kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
-    X, y, _ = _table(kind, n_rows=2000)
+    X, y, _ = _table(kind, n_classes, n_rows=2000)
     read = arrays.to_numpy
     with emulated() as device, pytest.MonkeyPatch.context() as patch:
         own = device.launches
@@ -377,6 +377,20 @@ def test_what_crosses_the_bus_in_a_round_of_boosting(
             counts.append(crossed.copy())
     grown = {what: counts[1][what] - 2 * counts[0][what] for what in crossed}
     assert grown == {"in": 0, "out": 0}
+
+
+# For the reach of derivatives and roots; with few digits for the sums of these and of leaves.
+@pytest.mark.cuda_host
+@pytest.mark.parametrize(("many_rows", "waits"), [(5000, 2), (100, 4)])
+def test_what_the_host_waits_for_in_a_round_besides_its_levels(
+    many_rows: int, waits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derivatives, "MANY_ROWS", many_rows)
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    few, more = (
+        _calls(NewtonBoostingClassifier, 3, n_estimators=rounds, n_classes=2) for rounds in (1, 3)
+    )
+    assert more.count("out") - few.count("out") == 2 * (3 + waits)
 
 
 @pytest.mark.cuda_host
