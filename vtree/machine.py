@@ -87,8 +87,9 @@ def _cuda_device() -> str:
 def warmup() -> None:
     """Compile the kernels (or fetch them from the disk cache) before the first fit needs them.
 
-    These are the kernels of CART, some ten seconds of a processor once per installation. Other
-    systems compile what they need besides in their first fit, a few seconds each.
+    These are the kernels of CART, for all types of tables: up to a minute of a processor, once per
+    installation. Other systems compile what they need besides in their first fit, a few seconds
+    each.
 
     Numba keeps what it compiles in `__pycache__` beside the kernels, or under NUMBA_CACHE_DIR;
     CuPy, where there is a GPU, in ~/.cupy/kernel_cache.

@@ -36,9 +36,10 @@ def kernels(mode: str) -> Iterator[None]:
     Examples
     --------
     >>> import vtree
+    >>> X, y = [[1.0], [2.0]], [0, 1]
     >>> with vtree.kernels("reference"):
-    ...     plain = vtree.DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1])
-    >>> vtree.digest(plain) == vtree.digest(vtree.DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]))
+    ...     plain = vtree.DecisionTreeClassifier().fit(X, y)
+    >>> vtree.digest(plain) == vtree.digest(vtree.DecisionTreeClassifier().fit(X, y))
     True
     """
     if mode not in MODES:

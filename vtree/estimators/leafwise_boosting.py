@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from vtree.binning import Bins
 from vtree.bundles import bundled
 from vtree.elementary import exp, log
-from vtree.ensembles.boosting import Training
 from vtree.ensembles.system import Categories, Goss, System
+from vtree.ensembles.training import Training
 from vtree.errors import InputError
 from vtree.estimators.base import keep
 from vtree.estimators.boosted_targets import (
@@ -397,4 +397,4 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
         if self._n_raw() > 1 or self.scale_pos_weight == 1.0 or callable(self.objective):
             return starts
         # LightGBM starts from the odds of the classes without this weight, which multiplies odds.
-        return starts - log(np.full(1, float(self.scale_pos_weight)))
+        return np.asarray(starts - log(np.full(1, float(self.scale_pos_weight))))
