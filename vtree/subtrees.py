@@ -30,6 +30,8 @@ FEW = 1_024
 # With a share of the features drawn, histograms of all of them cost more than they save; the limit
 # is what a task's columns may take of the cache.
 FEW_DRAWN = 1 << 17
+# Histograms of many classes cost more than to add rows again for the classes that there are.
+ROWS_A_CLASS = 32
 # Elsewhere a node has a block of threads to itself, in whose memory its rows have to fit. From the
 # roofline of the design: no device has measured it yet.
 FEW_ON_DEVICE = 1_024
@@ -96,7 +98,9 @@ def _few_are_drawn(data: Data, rule: Rule) -> bool:
 def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
-    most = FEW_DRAWN if _few_are_drawn(data, rule) else FEW
+    most = FEW_DRAWN
+    if not _few_are_drawn(data, rule):
+        most = min(FEW_DRAWN, max(FEW, ROWS_A_CLASS * rule.layout.classes))
     if not arrays.on_host(data.order):
         most = FEW_ON_DEVICE
     elif n_rows.sum() <= FEW_IN_ALL:

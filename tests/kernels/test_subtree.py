@@ -160,6 +160,21 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
         _assert_same(subtree.twin("cpu")(*arguments), expected)
 
 
+@pytest.mark.parametrize("kind", ["40 classes", "40 classes, weights"])
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("criterion", sorted(CLASSIFICATION))
+def test_classes_that_a_node_lacks(
+    criterion: str, raw: bool, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = _arguments(kind, criterion, raw=raw)
+    assert (arguments[1].total == 0).any(axis=1).all()
+    expected = subtree.reference(*arguments)
+    assert (expected.first_child >= 0).sum() > 3
+    for few in (cuts.FEW, 20):
+        monkeypatch.setattr(cuts, "FEW", few)
+        _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
 @pytest.mark.parametrize("max_features", [3, 11, 30])
 def test_cuts_of_more_features_than_are_looked_at_side_by_side(max_features: int) -> None:
     draw = np.random.default_rng(2)

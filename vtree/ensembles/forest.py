@@ -33,6 +33,8 @@ from vtree_kernels import ahead, allowed_threads, give_back
 Integers = NDArray[np.int64]
 
 _ROW_BYTES = 96  # what a row costs a tree besides its codes: order, statistics, scratch
+# Nodes that a row may be worth, times how often what is told of each class in them is held.
+_A_ROWS_NODES = 2 * 3
 
 # Rows of all trees of a batch. More gain nothing on the host: a batch's kernels are long enough by
 # then, and what is held for it is small beside the trees. Elsewhere launches cost more.
@@ -91,6 +93,7 @@ def _batch_size(forest: Forest, n_trees: int) -> tuple[int, int]:
     width = sum(int(group.codes.shape[1]) * 2 for group in bins.groups)
     if bins.values is not None:
         width += int(bins.values.shape[1]) * 8
+    width += _A_ROWS_NODES * 8 * forest.targets.layout.n_statistics
     rows = bins.n_rows if forest.sample is None else max(1, forest.sample(0).rows.size)
     here = arrays.is_numpy(bins.groups[0].codes)
     most = _MOST_ROWS if here else _MOST_ROWS_ELSEWHERE

@@ -184,7 +184,7 @@ def _grow_task(
         least,
         in_turn,
         no_value(bits),
-        scratch(int(table.n_codes.max()), most, given.start.size, layout, bits, rule.raw),
+        scratch(int(table.n_codes.max()), most, given.start.size, label, layout, bits, rule.raw),
         tuple(made[name] for name in Subtrees._fields[1:]),
     )
     placed = near.local if near.own is None else near.own[near.local]

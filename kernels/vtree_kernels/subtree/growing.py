@@ -13,10 +13,11 @@ from numba.extending import register_jitable
 from vtree_kernels import mixing
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
-from vtree_kernels.scan.cpu import Shape, scratch_for
+from vtree_kernels.scan.cpu import Shape, scratch_for, shape_of
 from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search
 from vtree_kernels.subtree.cuts import cut_search, cut_work
+from vtree_kernels.subtree.present import among_present, present_work
 
 LATER = -2  # first child of nodes that are left for later
 
@@ -116,7 +117,20 @@ def _put(pending: Any, n_pending: Any, first_child: Any, first: Any) -> Any:
     return n_pending
 
 
-def scratch(n_codes: int, most: int, n_given: int, layout: Any, bits: Any, raw: bool) -> Any:
+def _among_all(search_node: Any, shape: Shape) -> Any:
+    """Return the same search, where classes are few."""
+
+    @register_jitable(forceinline=True)
+    @named_after(shape)
+    def search_all(columns, bits, local, node, statistics, n_codes, rules, work, _):  # type: ignore[no-untyped-def]
+        return search_node(columns, bits, local, node, statistics, n_codes, rules, work)
+
+    return search_all
+
+
+def scratch(
+    n_codes: int, most: int, n_given: int, label: Any, layout: Any, bits: Any, raw: bool
+) -> Any:
     """Return arrays that the nodes of a task share, for up to `most` rows of a node.
 
     They are made here, for to compile what makes them would take a second.
@@ -128,7 +142,9 @@ def scratch(n_codes: int, most: int, n_given: int, layout: Any, bits: Any, raw: 
     rows = np.empty(most, np.uint32), np.zeros(most, np.uint32)
     pending = np.empty(2 * most + n_given, np.int64)
     pending[:n_given] = np.arange(n_given)[::-1]
-    return (own, line, order, sums, np.zeros(stored, np.int64)), rows, pending
+    few = shape_of(layout, layout.implied)[0] >= 0
+    present = present_work(label[:0] if few else label, layout)
+    return (own, line, order, sums, np.zeros(stored, np.int64)), rows, pending, present
 
 
 @functools.cache
@@ -137,7 +153,8 @@ def grower(  # noqa: C901  (one compiled loop)
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    search_node = (cut_search if raw else code_search)(gain, shape)
+    search = (cut_search if raw else code_search)(gain, shape)
+    search_node = among_present(search, shape, raw) if shape[0] < 0 else _among_all(search, shape)
     parted = _parting(raw)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
@@ -154,7 +171,7 @@ def grower(  # noqa: C901  (one compiled loop)
         start, stop, depth, key, total, first_child = out[:6]
         feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[6:]
         rules = (numbers, draw, layout, nothing)
-        work, (spare, zeros), pending = arrays
+        work, (spare, zeros), pending, present = arrays
         sums_left = work[4]
         n_pending, n_made, turn = n_given, n_given, 0
         while turn < n_made if in_turn else n_pending > 0:
@@ -169,7 +186,7 @@ def grower(  # noqa: C901  (one compiled loop)
                 continue
             its = (begin, end, key[node], own)
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
-                columns, bits, local, its, statistics, n_codes, rules, work
+                columns, bits, local, its, statistics, n_codes, rules, work, present
             )
             if f < 0 or gained < numbers[4]:
                 continue
