@@ -3,12 +3,16 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 
 import vtree
 from tests.cuda_host.emulation import emulated
 from vtree.machine import Backend
+from vtree.subtrees import FEW_IN_ALL
 from vtree_kernels import mode as mode_now
 
 
@@ -69,6 +73,22 @@ def test_warming_up_changes_no_switch(mode: str, monkeypatch: pytest.MonkeyPatch
     with vtree.kernels(mode):
         vtree.warmup()
     assert fitted and set(fitted) == {"native"}
+
+
+def test_warming_up_meets_two_classes_and_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have kernels of their own, which a first fit would compile otherwise."""
+    met: set[tuple[str, bool, bool, int]] = set()
+
+    def watched(model: Any, X: Any, y: Any, **others: Any) -> Any:
+        whole = bool(np.all(X == np.round(X)))
+        met.add((str(X.dtype), whole, X.shape[0] > FEW_IN_ALL, np.unique(y).size))
+        return fit(model, X, y, **others)
+
+    fit = vtree.DecisionTreeClassifier.fit
+    monkeypatch.setattr(vtree.DecisionTreeClassifier, "fit", watched)
+    vtree.warmup()
+    cases = product(["float32", "float64"], [False], [False, True], [2, 3])
+    assert set(cases) <= met
 
 
 @pytest.mark.cuda_host

@@ -106,7 +106,8 @@ def warmup() -> None:
 
 def _table(n_rows: int) -> NDArray[np.float64]:
     rows = np.arange(float(n_rows))
-    return np.stack([rows % 7, rows % 5], axis=1)
+    # Values that are told apart, and more of them than there are bins.
+    return np.stack([rows % 7, np.sqrt(rows)], axis=1)
 
 
 def _has_cuda() -> bool:
@@ -126,6 +127,7 @@ def _fit_and_predict(table: NDArray[np.float64], device: str) -> None:
     for each in (table, table.astype(np.float32)):
         for criterion in ("gini", "entropy"):
             classifier(criterion=criterion).fit(each, label).predict(each)
+        classifier().fit(each, label == 0)  # two classes have kernels of their own
         regressor().fit(each, rows).predict(each)
     classifier().fit(table, label, sample_weight=weight)
     regressor().fit(table, rows, sample_weight=weight)
