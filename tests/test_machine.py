@@ -80,7 +80,7 @@ def test_warming_up_meets_two_classes_and_quantiles(monkeypatch: pytest.MonkeyPa
     met: set[tuple[str, bool, bool, int]] = set()
 
     def watched(model: Any, X: Any, y: Any, **others: Any) -> Any:
-        whole = bool(np.all(X == np.round(X)))
+        whole = bool(np.all(np.round(X) == X))
         met.add((str(X.dtype), whole, X.shape[0] > FEW_IN_ALL, np.unique(y).size))
         return fit(model, X, y, **others)
 
