@@ -130,15 +130,14 @@ def test_any_number_of_classes(n_classes: int, weighted: bool, cuda: str | int) 
     _same(CLASSES, parameters, _table(CLASSES, n_classes, n_rows=300), weighted)
 
 
+GOSS = {"data_sample_strategy": "goss", "learning_rate": 1.0, "num_leaves": 5}
 BOOSTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "squared": (NewtonBoostingRegressor, {"max_depth": 3, "reg_lambda": 0.5}),
     "squared, with scores": (GradientBoostingRegressor, {"subsample": 0.6, "max_depth": 2}),
+    "quantiles": (GradientBoostingRegressor, {"loss": "quantile", "alpha": [0.2, 0.8]}),
     "counts": (NewtonBoostingRegressor, {"objective": "poisson", "max_depth": 3}),
     "three classes": (NewtonBoostingClassifier, {"max_depth": 3, "subsample": 0.7}),
-    "goss": (
-        LeafwiseBoostingClassifier,
-        {"data_sample_strategy": "goss", "learning_rate": 1.0, "num_leaves": 5},
-    ),
+    "goss": (LeafwiseBoostingClassifier, GOSS),
     "newton": (NewtonBoostingClassifier, {"max_depth": 3, "reg_alpha": 0.1}),
     "newton of reals": (NewtonBoostingRegressor, {"max_depth": 3, "subsample": 0.7}),
     "first order": (GradientBoostingRegressor, {"loss": "huber"}),
@@ -341,6 +340,7 @@ CROSSING: dict[str, tuple[Any, int, dict[str, Any]]] = {
     "three classes": (NewtonBoostingClassifier, 3, {}),
     "leaf by leaf": (LeafwiseBoostingClassifier, 2, {"num_leaves": 9}),
     "first order": (GradientBoostingRegressor, 2, {"loss": "squared_error"}),
+    "absolute": (NewtonBoostingRegressor, 2, {"objective": "absolute_error"}),
     "first order, two classes": (GradientBoostingClassifier, 2, {}),
     "first order, classes": (GradientBoostingClassifier, 3, {}),
     "a share of the rows": (NewtonBoostingClassifier, 2, {"subsample": 0.7}),

@@ -9,7 +9,7 @@ Y, RAW = DRAW.normal(size=30), DRAW.normal(size=(30, 1))
 G, H = DRAW.normal(size=30), DRAW.random(30)
 ORDER, LENGTHS = DRAW.permutation(30), np.array([4, 11, 15])
 PARTS = np.split(ORDER, [4, 15])
-TABLE = Rows(Y, RAW, G, H, Weights.of(None, 1.0, 30))
+TABLE = Rows(Y, RAW[:, 0], G, H, Weights.of(None, 1.0, 30))
 
 
 def test_quantiles_of_residuals() -> None:

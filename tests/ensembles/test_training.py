@@ -42,7 +42,7 @@ def _training(name: str, table: Any, whole: Any = None) -> tuple[Training, Any, 
 
 @pytest.mark.cuda_host
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", [name for name in LOSSES if LOSSES[name].level is None])
+@pytest.mark.parametrize("name", LOSSES)
 def test_rounds_beside_the_codes_have_the_same_bits(name: str, weighted: bool) -> None:
     whole = np.random.default_rng(0).integers(1, 5, 200) if weighted else None
     systems = System(0.3, 1.0, max_depth=3), System(0.3, max_leaves=4, subsample=0.6, seed=3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vtree.errors import InputError
-from vtree.losses.exact import exact_mean, quantile, segment_quantiles, whole_numbers
+from vtree.losses.exact import exact_mean, quantile, whole_numbers
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e9, -3e-300])
@@ -40,18 +40,6 @@ def test_quantiles() -> None:
     assert quantile(values, np.array([2, 1, 1, 1]), 0.5) == quantile(
         np.array([3.0, 3.0, 1.0, 2.0, 10.0]), None, 0.5
     )
-
-
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.75])
-def test_segments_have_the_quantiles_of_their_rows(level: float) -> None:
-    draw = np.random.default_rng(4)
-    values, weight = np.round(draw.normal(size=60), 1), draw.integers(1, 4, 60)
-    begin = np.array([0, 1, 7, 40])
-    for own in (None, weight):
-        found = segment_quantiles(values, begin, own, level)
-        for number, rows in enumerate(np.split(np.arange(60), begin[1:])):
-            each = None if own is None else own[rows]
-            assert found[number] == quantile(values[rows], each, level)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

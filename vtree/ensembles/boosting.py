@@ -145,15 +145,25 @@ def _part(
     """Return what leaves of the trees `numbers` (C,) are searched by, None where none are."""
     if not training.leaves.searched:
         return None
-    of = slice(int(numbers[0]), int(numbers[-1]) + 1)
     gradient, hessian = slopes.whole()
+    y = training.y
     return Rows(
-        training.y[:, of] if training.y.ndim == 2 else training.y,
-        start[..., of] + sums[:, of] if training.leaves.by_residuals else None,
+        y if y.ndim == 1 else _end_to_end([y[:, k] for k in numbers.tolist()]),
+        _raw(start, sums, numbers) if training.leaves.by_residuals else None,
         gradient,
         hessian,
         training.weights.parted(slopes.n_rows),
     )
+
+
+def _raw(start: Floats, sums: Array, numbers: Integers) -> Array:
+    """Return some raw predictions (C,) of all rows, one after another, (C·N,)."""
+    before = start.tolist() if start.ndim == 1 else start.T
+    return _end_to_end([before[k] + sums[:, k] for k in numbers.tolist()])
+
+
+def _end_to_end(columns: list[Array]) -> Array:
+    return columns[0] if len(columns) == 1 else arrays.namespace(columns[0]).concat(columns)
 
 
 def _derived(

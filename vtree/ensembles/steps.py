@@ -12,7 +12,8 @@ from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.ensembles.derivatives import Weights
 from vtree.grown import Grown
-from vtree.losses import segment_quantiles, whole_numbers
+from vtree.losses import whole_numbers
+from vtree_kernels.segment_quantiles import segment_quantiles
 from vtree_kernels.segment_sums import segment_sums
 
 Floats = NDArray[np.float64]
@@ -81,8 +82,8 @@ def leaning(step: Floats, n_rows: Integers, above: Floats, rows: float) -> Float
 class Rows(NamedTuple):
     """A table's rows for K trees of a round: N of them, a raw prediction each."""
 
-    y: Array  # (N,), or (N, K)
-    raw: Floats | None  # (N, K), None where residuals are not asked for
+    y: Array  # (N,), or (K·N,) where the targets of trees differ
+    raw: Array | None  # (K·N,), None where residuals are not asked for
     gradient: Array  # (K·N,)
     hessian: Array | None  # (K·N,), None where all are one
     weights: Weights  # of K·N rows
@@ -98,24 +99,27 @@ def leaf_steps(leaves: Leaves, table: Rows, rows: Array, lengths: Integers) -> F
     whole, weights = table.weights.whole, table.weights
     weight = None if whole is None else xp.take(whole, rows)
     if leaves.levels is not None:
-        residual, column = _residuals(table, rows)
-        level = np.asarray(leaves.levels)[column[begin]]
-        return segment_quantiles(residual, begin, weight, level)
+        level: Any = leaves.levels[0]
+        if len(set(leaves.levels)) > 1:
+            first = arrays.to_numpy(xp.take(rows, arrays.like(begin, rows)))
+            level = np.asarray(leaves.levels)[first // weights.n_rows]
+        found = segment_quantiles(_residuals(table, rows), begin, weight, level)
+        return np.asarray(arrays.to_numpy(found))
     if leaves.huber is not None:
-        residual, column = _residuals(table, rows)
-        return _huber(residual, column, begin, weight, leaves.huber, weights)
+        column = rows // weights.n_rows
+        return _huber(_residuals(table, rows), column, begin, weight, leaves.huber, weights)
     assert table.hessian is not None
     total = _sums(xp.take(table.hessian, rows), begin, weight, weights)
     step = _sums(-xp.take(table.gradient, rows), begin, weight, weights)
     return np.divide(step, total, out=np.zeros(step.shape), where=np.abs(total) > 1e-150)
 
 
-def _residuals(table: Rows, rows: NDArray[Any]) -> tuple[Floats, Integers]:
-    """Return (residuals of rows, the number of their raw prediction), each (R,)."""
+def _residuals(table: Rows, rows: Array) -> Array:
+    """Return the residuals of rows (R,); none is −0, for no target is."""
     assert table.raw is not None
-    column, own = np.divmod(rows, table.raw.shape[0])
-    target = table.y[own] if table.y.ndim == 1 else table.y[own, column]
-    return target - table.raw[own, column], column
+    xp, n_targets = arrays.namespace(rows), table.y.shape[0]
+    own = rows if n_targets == table.raw.shape[0] else rows % n_targets
+    return xp.take(table.y, own) - xp.take(table.raw, rows)
 
 
 def _huber(
@@ -135,7 +139,8 @@ def _huber(
     clipped = np.clip(residual - np.repeat(median, lengths), -delta, delta)
     ones = np.ones(residual.size)
     share: Floats = _sums(clipped, begin, weight, weights) / _sums(ones, begin, weight, weights)
-    return median + share
+    step: Floats = median + share
+    return step
 
 
 def _sums(values: Array, begin: Integers, weight: Array | None, weights: Weights) -> Floats:

@@ -17,11 +17,12 @@ from vtree.chains import not_falling
 from vtree.ensembles.derivatives import LEAST_CURVATURE, Weights
 from vtree.ensembles.folds import Fold
 from vtree.ensembles.training import Training, added
-from vtree.losses import Terms, reach_of, rounding, segment_quantiles
+from vtree.losses import Terms, reach_of, rounding
 from vtree.predict import leaves
 from vtree.tree import Tree
 from vtree_kernels import run_blocks
 from vtree_kernels.numbered import Column, numbered_add, numbered_sums
+from vtree_kernels.segment_quantiles import segment_quantiles
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

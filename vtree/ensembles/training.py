@@ -53,11 +53,11 @@ def beside_codes(training: Training, start: Floats, sums: Floats) -> tuple[Train
     """Return `training` and raw predictions (N, K), both where the codes are if rounds can do so.
 
     They can where derivatives come from columns, one raw prediction's at a time, and leaves answer
-    by sums: a user's own functions, leaves that answer by residuals, bins anew each round and raw
-    predictions (N, K) to start from are NumPy's.
+    by sums or quantiles: a user's own functions, Friedman's search by Huber's loss, bins anew each
+    round and raw predictions (N, K) to start from are NumPy's.
     """
     by_columns = training.in_turn is not None and start.ndim == 1
-    if not by_columns or training.leaves.by_residuals or training.rebin is not None:
+    if not by_columns or training.leaves.huber is not None or training.rebin is not None:
         return training, sums
     codes = training.bins.groups[0].codes
     if arrays.is_numpy(codes) or not spread.is_native(codes):

@@ -28,7 +28,6 @@ from vtree.losses.exact import (
     quantile,
     reach_of,
     rounding,
-    segment_quantiles,
     whole_numbers,
 )
 from vtree.losses.slopes import (
@@ -62,7 +61,6 @@ __all__ = [
     "reach_of",
     "reach_of_slopes",
     "rounding",
-    "segment_quantiles",
     "weighed",
     "whole_numbers",
 ]

@@ -138,25 +138,3 @@ def quantile(values: Floats, weight: Integers | None, level: float) -> float:
     low = ordered[min(int(np.searchsorted(reached, wanted)), values.size - 1)]
     high = ordered[min(int(np.searchsorted(reached, wanted, side="right")), values.size - 1)]
     return float(low) if low == high else float(low / 2.0 + high / 2.0)
-
-
-def segment_quantiles(
-    values: Floats, begin: Integers, weight: Integers | None, level: float | Floats
-) -> Floats:
-    """Return the weighted quantiles of consecutive segments of values (N,), as `quantile`'s.
-
-    begin (L,): where segments begin, ascending from 0, none empty; level: one for all, or (L,).
-    """
-    segment = np.repeat(np.arange(begin.size), np.diff(begin, append=values.size))
-    sorting = np.lexsort((values, segment))
-    ordered = values[sorting]
-    each = np.ones(values.size, dtype=np.int64) if weight is None else weight[sorting]
-    running = np.cumsum(each)
-    reached = running - (running - each)[begin][segment]
-    wanted = (level * np.add.reduceat(each, begin).astype(np.float64))[segment]
-    last = np.append(begin[1:], values.size) - 1
-    low = np.minimum(begin + np.add.reduceat((reached < wanted).astype(np.int64), begin), last)
-    high = np.minimum(begin + np.add.reduceat((reached <= wanted).astype(np.int64), begin), last)
-    a, b = ordered[low], ordered[high]
-    middle: Floats = np.where(a == b, a, a / 2.0 + b / 2.0)
-    return middle
