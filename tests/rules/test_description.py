@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from vtree.rules import Conditions, condition_bits, select_rules
 from vtree.rules.conditions import joined
-from vtree.rules.description import _Patterns, _scores, exception_bits, rule_bits
+from vtree.rules.description import _Patterns, _scores, _step, exception_bits, rule_bits
 
 
 def test_bits_of_conditions() -> None:
@@ -67,6 +68,19 @@ def test_many_rules_are_climbed_to_where_no_step_helps() -> None:
     patterns = _Patterns(fired, own.astype(float), (~own).astype(float))
     here = _scores(picked[None, :], patterns, bits)[0]
     assert here <= _scores(picked ^ np.eye(14, dtype=bool), patterns, bits).min() + 1e-9
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_a_step_scores_what_one_rule_more_or_less_makes(share: float) -> None:
+    random = np.random.default_rng(5)
+    fired = random.random((40, 12)) < 0.3
+    patterns = _Patterns(fired, random.random(40), random.random(40))
+    bits = random.random(12) * 6.0
+    subset = random.random(12) < share
+    score, scores = _step(subset, sparse.csr_array(fired.T.astype(float)), patterns, bits)
+    assert score == pytest.approx(_scores(subset[None, :], patterns, bits)[0], rel=1e-12)
+    expected = _scores(subset ^ np.eye(12, dtype=bool), patterns, bits)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
 def test_no_rules() -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import gammaln
 
 from vtree.elementary import log2
@@ -119,10 +120,12 @@ def select_rules(fired: Booleans, own: Booleans, weight: Floats, bits: Floats) -
     """
     if bits.size == 0:
         return np.empty(0, dtype=np.int64)
-    distinct, place = np.unique(fired, axis=0, return_inverse=True)
+    # Eight rules a byte, for rows are sorted by all their bytes.
+    packed = np.packbits(fired, axis=1)
+    distinct, first, place = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     place = np.reshape(place, -1)
     patterns = _Patterns(
-        distinct,
+        fired[first],
         np.bincount(place, weight * own, distinct.shape[0]).astype(np.float64),
         np.bincount(place, weight * ~own, distinct.shape[0]).astype(np.float64),
     )
@@ -136,23 +139,55 @@ def select_rules(fired: Booleans, own: Booleans, weight: Floats, bits: Floats) -
 def _scores(subsets: Booleans, patterns: _Patterns, bits: Floats) -> Floats:
     """Return the bits of each of S subsets (S, R)."""
     covered = (subsets.astype(np.float64) @ patterns.covers.T.astype(np.float64)) > 0.0
-    own, other = patterns.own, patterns.other
-    hits, false_positives = covered @ own, covered @ other
-    sizes = subsets.sum(axis=1)
-    rules = subsets @ bits - _log2_factorial(sizes)
-    n = float(own.sum() + other.sum())
-    exceptions = exception_bits(n, hits + false_positives, false_positives, own.sum() - hits)
-    found: Floats = RULE_WEIGHT * rules + exceptions
+    hits, false_positives = covered @ patterns.own, covered @ patterns.other
+    return _description(patterns, hits, false_positives, subsets @ bits, subsets.sum(axis=1))
+
+
+def _description(
+    patterns: _Patterns, hits: Floats, false_positives: Floats, rules: Floats, sizes: Integers
+) -> Floats:
+    """Return the bits of S sets of rules, (S,), all arguments but the first (S,).
+
+    hits, false_positives : weight of what the rules cover, of the class and of others; rules :
+    bits of the rules of a set, in whatever order; sizes : how many there are.
+    """
+    of_class = patterns.own.sum()
+    n = float(of_class + patterns.other.sum())
+    exceptions = exception_bits(n, hits + false_positives, false_positives, of_class - hits)
+    found: Floats = RULE_WEIGHT * (rules - _log2_factorial(sizes)) + exceptions
     return found
 
 
 def _climbed(subset: Booleans, patterns: _Patterns, bits: Floats) -> tuple[float, Booleans]:
     """Return (bits, subset) where no rule more or less shortens the description."""
-    score = float(_scores(subset[None, :], patterns, bits)[0])
+    covers = sparse.csr_array(patterns.covers.T.astype(np.float64))
+    score, scores = _step(subset, covers, patterns, bits)
     while True:
-        toggled = subset[None, :] ^ np.eye(subset.size, dtype=np.bool_)
-        scores = _scores(toggled, patterns, bits)
         best = int(np.argmin(scores))
         if not scores[best] < score - 1e-9:
             return score, subset
-        score, subset = float(scores[best]), toggled[best]
+        subset = subset.copy()
+        subset[best] ^= True
+        score, scores = _step(subset, covers, patterns, bits)
+
+
+def _step(
+    subset: Booleans, covers: sparse.csr_array, patterns: _Patterns, bits: Floats
+) -> tuple[float, Floats]:
+    """Return the bits of a subset, and of those with each one rule more or less, (R,).
+
+    covers : (R, P). A rule more adds the patterns that none covers, one less takes away those that
+    it covers alone, so a step reads what rules cover once, however many subsets there are.
+    """
+    times = covers.T @ subset.astype(np.float64)
+    weights = np.stack([patterns.own, patterns.other], axis=1)  # (P, 2)
+    here = weights[times > 0.0].sum(axis=0)
+    added, lost = (covers @ (weights * (times == count)[:, None]) for count in (0.0, 1.0))
+    sign = np.where(subset, -1, 1)
+    there = here + np.where(subset[:, None], -lost, added)
+    # The subset itself is one of the sets, so that all are summed alike.
+    sums = np.concatenate([here[None], there])
+    rules = bits[subset].sum() + np.append(0.0, sign * bits)
+    sizes = np.count_nonzero(subset) + np.append(0, sign)
+    found = _description(patterns, sums[:, 0], sums[:, 1], rules, sizes)
+    return float(found[0]), found[1:]
