@@ -42,6 +42,14 @@ def test_bits_of_exceptions() -> None:
     assert exception_bits(8.0, np.array([3.0]), np.zeros(1), np.zeros(1))[0] == pytest.approx(3.0)
 
 
+def test_sums_of_fractions_are_no_exceptions() -> None:
+    noise = np.array([1e-15])
+    exact = exception_bits(8.0, np.array([3.0]), np.zeros(1), np.zeros(1))
+    assert exception_bits(8.0, np.array([3.0]), noise, noise) == pytest.approx(exact)
+    whole = exception_bits(8.0, np.array([2.0]), np.array([2.0]), np.array([2.0]))
+    assert exception_bits(8.0, 2.0 + noise, 2.0 - noise, 2.0 + noise) == pytest.approx(whole)
+
+
 @pytest.mark.parametrize("n_rules", [1, 3, 6])
 def test_no_subset_is_shorter(n_rules: int) -> None:
     random = np.random.default_rng(n_rules)

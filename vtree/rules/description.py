@@ -88,13 +88,15 @@ def exception_bits(
 
 
 def _share_bits(n: Floats, errors: Floats, expected: Floats) -> Floats:
-    """Return −e log2 q − (n − e) log2(1 − q), q = expected / n; 1e6 where that is impossible."""
-    none, all_of_them = expected <= 1e-6, expected >= n - 1e-6
-    inside = ~none & ~all_of_them
+    """Return −e log2 q − (n − e) log2(1 − q), q = expected / n.
+
+    0 where all or none are expected: then errors are as many, but for the rounding of sums of
+    fractional weights, which is no exception.
+    """
+    inside = (expected > 1e-6) & (expected < n - 1e-6)
     q = np.where(inside, expected / np.where(n > 0.0, n, 1.0), 0.5)
     bits = -errors * log2(q) - (n - errors) * log2(1.0 - q)
-    bits = np.where(all_of_them, np.where(errors == n, 0.0, 1e6), bits)
-    return np.where(none, np.where(errors == 0.0, 0.0, 1e6), bits)
+    return np.where(inside, bits, 0.0)
 
 
 class _Patterns(NamedTuple):
