@@ -38,7 +38,8 @@ def drawn(system: System, slopes: Sequence[Slopes], number: int, example: Array)
     if system.goss is not None and number >= system.goss.warm_up:
         return _goss(system.goss, system.seed, slopes, number, example)
     if system.subsample >= 1.0:
-        return Drawn(np.arange(n_rows, dtype=np.int32))
+        xp = arrays.namespace(example)
+        return Drawn(xp.arange(n_rows, dtype=xp.int32, device=arrays.device(example)))
     turn = number // system.subsample_every
     state = draws.mix(draws.SUBSAMPLE, system.seed, turn)
     return Drawn(*subsample(example, state, n_rows, system.subsample))
