@@ -96,7 +96,7 @@ def _of_splits(own: NDArray[Any], leaf: NDArray[np.bool_], at_leaf: float) -> ND
     A copy of what is part of a larger array, which would be kept with the tree.
     """
     apart = bool(own.strides[0]) and not isinstance(own.base, np.ndarray)
-    if apart and (own[leaf] == at_leaf).all():
+    if apart and not ((own != at_leaf) & leaf).any():
         return own
     found: NDArray[Any] = np.where(leaf, own.dtype.type(at_leaf), own)
     return found

@@ -23,14 +23,14 @@ def _midpoint(low: Any, high: Any) -> Any:
 @register_jitable(forceinline=True)
 def _up_to(values: Any, base: Any, cut: Any, least: Any, most: Any, ranged: Any) -> Any:
     """Return how many of a line's values lie up to `cut`, or edges below it, `least` … `most`."""
-    while least < most:
-        number = (least + most + 1) >> 1
-        value = values[base + number - 1]
-        if value < cut or (not ranged and value == cut):
-            least = number
-        else:
-            most = number - 1
-    return least
+    # Without a branch, which nobody could foretell; a value that lies beyond may be asked again.
+    number, left = np.int64(least), np.int64(most - least)
+    while left > 0:
+        half = (left + 1) >> 1
+        value = values[base + number + half - 1]
+        number += half * np.int64((value < cut) | ((value == cut) & (not ranged)))
+        left -= half
+    return number
 
 
 @numba.njit(cache=True, nogil=True)

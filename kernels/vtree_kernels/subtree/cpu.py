@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import numba
@@ -78,15 +79,42 @@ class _Near(NamedTuple):
     own: NDArray[np.int32] | None  # (n,) which rows these are, None: all in order
 
 
-def _copied(own: NDArray[np.int32], table: Table, statistics: Statistics, raw: bool) -> _Near:
+class _Columns:
+    """Memory for the columns of a task, which those after it use again.
+
+    A page that is written for the first time costs as much as to copy what it holds.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Expect up to `most` rows in a task."""
+        self._most = most
+        self._free: deque[NDArray[Any]] = deque()
+
+    def take(self, n_features: int, n_rows: int, dtype: Any) -> NDArray[Any]:
+        """Return an array (F, n), not set, that is a task's until `put` is given it."""
+        size = n_features * self._most
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = own_pages({"": ((size,), dtype)})[""]
+        return room[: n_features * n_rows].reshape(n_features, n_rows)
+
+    def put(self, columns: NDArray[Any]) -> None:
+        """Take back an array that `take` returned."""
+        room = columns.base
+        assert isinstance(room, np.ndarray)
+        self._free.append(room)
+
+
+def _copied(
+    own: NDArray[np.int32], table: Table, statistics: Statistics, raw: bool, room: _Columns
+) -> _Near:
     """Copy what there is of some rows, so that they are near each other."""
     sources: Any = list(zip(table.codes, table.features, strict=True))
     if raw:
         sources = [(table.values, np.arange(table.n_codes.size))]
     dtype = np.result_type(*(codes for codes, _ in sources))
-    shape = (table.n_codes.size, own.size)
-    # Those of many rows are let go of before most nodes are made.
-    columns = own_pages({"": (shape, dtype)})[""] if own.size > ROWS else np.empty(shape, dtype)
+    columns = room.take(table.n_codes.size, own.size, dtype)
     for codes, features in sources:
         if _by_column(codes):
             _pick(columns, features, codes.T, own)
@@ -145,6 +173,7 @@ def _grow_task(
     statistics: Statistics,
     rule: Rule,
     least: int,
+    room: _Columns,
     *,
     in_turn: bool = False,
 ) -> int:
@@ -157,7 +186,7 @@ def _grow_task(
     elif in_turn and not rule.raw and _is_near(table, statistics):
         near = _Near(table.codes[0].T, own.astype(np.uint32), statistics, None)
     else:
-        near = _copied(own, table, statistics, rule.raw)
+        near = _copied(own, table, statistics, rule.raw, room)
     columns = near.columns
     bits = columns.view(BITS[columns.dtype]) if rule.raw else columns
     label, weight, sums, identity, _ = near.statistics
@@ -188,6 +217,8 @@ def _grow_task(
         tuple(made[name] for name in Subtrees._fields[1:]),
     )
     placed = near.local if near.own is None else near.own[near.local]
+    if near.own is not None:
+        room.put(columns)
     _scatter_rows(rows, placed, given.start, given.stop)
     _place(made, count, given)
     return count
@@ -227,12 +258,14 @@ def subtree(
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
     rows = rows.copy()
-    many = nodes.stop - nodes.start > LEAST
+    lengths = nodes.stop - nodes.start
+    many = lengths > LEAST
     rest = (table, statistics, rule)
     if many.size == 1 and not many[0]:
-        room = int(_most_nodes(nodes.stop - nodes.start, nodes.depth, rule)[0])
+        room = int(_most_nodes(lengths, nodes.depth, rule)[0])
         made = _room(room, nodes.total.shape[1])
-        count = _grow_task(made, rows, nodes, *rest, 0, in_turn=True)
+        alone = _Columns(int(lengths[0]))
+        count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True)
         return Subtrees(rows, *(made[name][:count] for name in Subtrees._fields[1:]))
     made = _room(*nodes.total.shape)
     _begin(made, nodes)
@@ -264,12 +297,13 @@ def _stage(
     for name, field in made.items():
         room[name][: field.shape[0]] = field
     counts = np.zeros(len(borders) - 1, np.int64)
+    columns = _Columns(int(np.add.reduceat(lengths, borders[:-1]).max()))
 
     def grow(index: int) -> None:
         task, places = (slice(*each[index : index + 2].tolist()) for each in (borders, first))
         its = {name: field[places] for name, field in room.items()}
         some: Any = (field[task] for field in given)
-        count = _grow_task(its, rows, Starts(*some), table, statistics, rule, least)
+        count = _grow_task(its, rows, Starts(*some), table, statistics, rule, least, columns)
         counts[index], child = count, its["first_child"][:count]
         np.add(child, np.int32(first[index]), out=child, where=child >= 0)
         for name, field in its.items():  # the given nodes stay where they were
