@@ -14,7 +14,7 @@ from vtree.pruning import (
     prune_cost_complexity,
     training_losses,
 )
-from vtree.pruning.honest import Judged
+from vtree.pruning.honest import Judged, _Answers, _sums
 from vtree.tree import Tree
 
 ERRORS = 1.0 - np.eye(3)
@@ -81,3 +81,21 @@ def test_parts_are_cut_between_the_alphas(least_alpha: float) -> None:
         assert judged.unseen_risks[place] == pytest.approx(mean, rel=1e-12)
         spread = np.sqrt(weight @ each**2 - (weight @ each) ** 2 / weight.sum())
         assert judged.standard_errors[place] == pytest.approx(spread / weight.sum(), rel=1e-9)
+
+
+def test_sums_in_any_order() -> None:
+    draw = np.random.default_rng(0)
+    values = np.abs(draw.normal(size=1000)) * 10.0 ** draw.uniform(-9, 9, 1000)
+    begin = np.append(np.zeros(600, int), draw.integers(1, 4, 400))
+    ranges = np.stack([begin, draw.integers(4, 8, 1000)])
+    expected = [values[(ranges[0] <= p) & (p < ranges[1])].sum() for p in range(7)]
+    totals = []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(1000)
+        first, rest = order[:300], order[300:]
+        passed = [(_Answers(own, own, *ranges[:, own]), values[own]) for own in (first, rest)]
+        totals.append(_sums(7, passed).tolist())
+    np.testing.assert_allclose(totals[0], expected, rtol=1e-9)
+    assert totals[0] == totals[1] == totals[2]
+    nothing = _Answers(*np.array([[0], [0], [0], [2]]))
+    assert _sums(2, [(nothing, np.zeros(1))]).tolist() == [0.0, 0.0]

@@ -14,7 +14,6 @@ from vtree.pruning.losses import (
     Losses,
     class_losses,
     class_weights,
-    exact_sums,
     impurities,
     real_losses,
     training_losses,
@@ -112,14 +111,3 @@ def test_rows_that_stay_at_a_split() -> None:
     shares: Losses = impurities(more)
     expected = n_stay * more.impurity[0] / more.weight[0]
     assert shares.at_rest[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_sums_in_any_order() -> None:
-    draw = np.random.default_rng(0)
-    values = draw.normal(size=(1000, 3)) * 10.0 ** draw.uniform(-9, 9, (1000, 3))
-    total = exact_sums(values)
-    np.testing.assert_allclose(total, values.sum(axis=0), rtol=1e-9)
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(1000)
-        assert exact_sums(values[order]).tolist() == total.tolist()
-    assert exact_sums(np.zeros((4, 2))).tolist() == [0.0, 0.0]

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.pruning.cost_complexity import Path, cost_complexity_path
-from vtree.pruning.losses import Losses, exact_sums
-from vtree.tree import Tree, levels, parents
+from vtree.pruning.losses import Losses
+from vtree.targets import SUM_BITS
+from vtree.tree import Tree, parents
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -82,43 +83,79 @@ def judge(
     alphas = np.append(least, path.alphas[path.alphas > least + path.tolerance])
     n_leaves, risks = _subtrees(tree, losses, path, alphas)
     between = np.sqrt(alphas * np.append(alphas[1:], 100.0 * alphas[-1]))
-    w = np.concatenate([weight[part.rows] * part.share for part in parts])[:, None]
-    unseen = float(w.sum())
-    moments = []
-    # One alpha after another: the losses of all rows for all alphas may not fit into memory.
-    for answering in zip(*(_answering(part, between / total) for part in parts), strict=True):
-        own = [
-            loss(part.rows, part.tree.value[nodes[part.leaf]])
-            for part, nodes in zip(parts, answering, strict=True)
-        ]
-        each = np.concatenate(own)[:, None]
-        moments.append(exact_sums(np.concatenate([each * w, each * each * w], axis=1)))
-    sums, squares = np.stack(moments, axis=1)
+    unseen, passed = 0.0, []
+    for part in parts:
+        w = weight[part.rows] * part.share
+        unseen += float(w.sum())
+        for own in _answering(part, between / total):
+            value = loss(part.rows[own.row], part.tree.value[own.node])
+            passed.append((own, value * w[own.row], value * value * w[own.row]))
+    sums = _sums(alphas.size, [(own, first) for own, first, _ in passed])
+    squares = _sums(alphas.size, [(own, second) for own, _, second in passed])
     spread = np.sqrt(np.maximum(squares - sums * sums / unseen, 0.0))
     return Judged(alphas / total, n_leaves, risks / total, sums / unseen, spread / unseen)
+
+
+class _Answers(NamedTuple):
+    """Nodes that answer for n rows, and the subtrees in which they do: begin to end."""
+
+    row: Integers  # (n,) among those of a part
+    node: Integers  # (n,)
+    begin: Integers  # (n,)
+    end: Integers  # (n,)
+
+
+def _cut_from(path: Path, alphas: Floats) -> Integers:
+    """Return the first of ascending alphas (P,) at which each node is no longer split, (M,)."""
+    found: Integers = np.searchsorted(alphas + path.tolerance, path.cut_at, side="left")
+    return found
 
 
 def _subtrees(tree: Tree, losses: Losses, path: Path, alphas: Floats) -> tuple[Integers, Floats]:
     """Return (leaves, risk) of the subtree for each alpha."""
     parent = parents(tree)
-    n_leaves, risks = [], []
-    for alpha in alphas.tolist():
-        split = path.cut_at > alpha + path.tolerance
-        leaf = ~split & ((parent < 0) | split[parent])
-        n_leaves.append(int(leaf.sum()))
-        risks.append(float(losses.as_leaf[leaf].sum() + losses.at_rest[split].sum()))
-    return np.asarray(n_leaves), np.asarray(risks)
+    begin = _cut_from(path, alphas)
+    end = np.where(parent < 0, alphas.size, begin[parent])
+    n_leaves = _active(begin, end, np.ones(begin.size), alphas.size)
+    risks = _active(begin, end, losses.as_leaf, alphas.size)
+    risks += _active(np.zeros_like(begin), begin, losses.at_rest, alphas.size)
+    return n_leaves.astype(np.int64), risks
 
 
-def _answering(part: Part, alphas: Floats) -> Iterator[Integers]:
-    """Yield, for each alpha, the node that answers for each node (M,) of the tree cut there."""
+def _answering(part: Part, alphas: Floats) -> Iterator[_Answers]:
+    """Yield who answers for each row: where it rests, until that is cut, then one up, and so on."""
     path = cost_complexity_path(part.tree, part.losses)
+    cut_from = _cut_from(path, alphas * float(part.tree.weight[0]))
     parent = parents(part.tree)
-    below = levels(part.tree.first_child, part.tree.n_children, part.tree.root)[1:]
-    for alpha in (alphas * float(part.tree.weight[0])).tolist():
-        split = path.cut_at > alpha + path.tolerance
-        answering = np.arange(split.size)
-        for nodes in below:
-            above = parent[nodes]
-            answering[nodes] = np.where(split[above], nodes, answering[above])
-        yield answering
+    row, node = np.arange(part.leaf.size), part.leaf.astype(np.int64)
+    begin = np.zeros_like(node)  # also where rows rest at a node that is split
+    while row.size:
+        above = parent[node]
+        end = np.where(above < 0, alphas.size, cut_from[above])
+        some = begin < end
+        if some.any():
+            yield _Answers(row[some], node[some], begin[some], end[some])
+        more = above >= 0
+        row, node, begin = row[more], above[more], end[more]
+
+
+def _active(begin: Integers, end: Integers, values: Floats, count: int) -> Floats:
+    """Return the sums, (count,), of the values whose range each of `count` places lies in."""
+    size = count + 1
+    change = np.bincount(begin, values, size) - np.bincount(end, values, size)
+    found: Floats = np.cumsum(change[:count])
+    return found
+
+
+def _sums(count: int, passed: list[tuple[_Answers, Floats]]) -> Floats:
+    """Return the sums of rows' values for each of `count` subtrees, the same in any order of rows.
+
+    Values are whole multiples of a step so small that a sum just fits float64.
+    """
+    n_rows = sum(int(np.count_nonzero(own.begin == 0)) for own, _ in passed)
+    largest = max((float(values.max(initial=0.0)) for _, values in passed), default=0.0)
+    step = int(np.frexp(largest)[1]) - (SUM_BITS - 1 - n_rows.bit_length())
+    total = np.zeros(count)
+    for own, values in passed:
+        total += _active(own.begin, own.end, np.rint(np.ldexp(values, -step)), count)
+    return np.ldexp(total, step)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.costs import expected_costs
-from vtree.losses import exact_sum
 from vtree.targets import SUM_BITS, quantise_weights
 from vtree.tree import Tree, parents, sum_upward
 
@@ -132,11 +131,6 @@ def children_sum(tree: Tree, values: Floats) -> Floats:
     total = np.zeros(values.shape)
     np.add.at(total, parent[inner], values[inner])
     return total
-
-
-def exact_sums(values: Floats) -> Floats:
-    """Return the sums of `values` (N, P) over rows, the same in any order of the rows."""
-    return np.asarray([exact_sum(column) for column in values.T])
 
 
 def _at_rest(tree: Tree, weights: Floats) -> Floats:
