@@ -32,6 +32,8 @@ SETTINGS = {
     "limits": Setting(max_bins=255, max_depth=5, min_rows=4, min_weight=5.0, min_gain=0.5),
     "splits": Setting(max_bins=20, min_rows_split=25),
     "draws": Setting(max_bins=255, max_features=2, seed=4),
+    "leaves": Setting(max_bins=255, max_leaves=9, min_rows=3),
+    "leaves, draws": Setting(max_bins=255, max_leaves=9, max_features=2, seed=4),
     "cuts": Setting(max_bins=255, random_threshold=True, raw=True, seed=5),
     "cuts, draws": Setting(random_threshold=True, raw=True, max_features=1, seed=5),
 }
@@ -93,7 +95,7 @@ def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
 
 def test_large_trees_split_no_nodes_ahead_of_their_turn() -> None:
     X, y, _ = _data(FEW_IN_ALL + 1)
-    setting = Setting(alone=True)
+    setting = Setting(alone=True, max_features=4)  # of five: no sums by code for their children's
     targets, bins = setting.targets(y), setting.bins(X)
     plan, rows = setting.plan(bins, targets), np.arange(FEW_IN_ALL + 1, dtype=np.int32)
     data = Data(bins, targets, None, rows)  # type: ignore[arg-type]
@@ -102,6 +104,20 @@ def test_large_trees_split_no_nodes_ahead_of_their_turn() -> None:
     assert _rule_alone(plan, first, data, 1) is None
     assert _rule_alone(plan, first, data, 2) is not None
     assert _rule_alone(plan, first, data._replace(order=rows[1:]), 1) is not None
+
+
+@pytest.mark.parametrize(("max_leaves", "whole"), [(9, True), (200, False)])
+def test_trees_of_few_leaves_grow_no_others(max_leaves: int, whole: bool) -> None:
+    X, y, _ = _data(FEW_IN_ALL + 1)
+    setting = Setting(alone=True, max_bins=255)
+    targets, bins = setting.targets(y), setting.bins(X)
+    plan = setting.plan(bins, targets)._replace(budget=1 << 21)
+    rows = np.arange(FEW_IN_ALL + 1, dtype=np.int32)
+    data = Data(bins, targets, None, rows)  # type: ignore[arg-type]
+    rule = _rule_alone(plan, BestFirst(max_leaves), data, 1)
+    # The sums of 200 nodes do not fit: all leaves are grown then, and cut off, of so few rows.
+    assert rule is not None
+    assert rule.max_leaves == (max_leaves if whole else 0)
 
 
 def test_every_field_of_a_search_was_thought_of() -> None:

@@ -43,7 +43,7 @@ from vtree.plan import Order, Plan, Stops, level_order, may_split
 from vtree.purity import impure
 from vtree.routing import Data, by_branch, by_value, unmoved
 from vtree.splits import Search, Searcher
-from vtree.subtrees import rule_of, which_alone, with_subtrees, worth_whole
+from vtree.subtrees import rule_of, rule_of_leaves, which_alone, with_subtrees
 from vtree.targets import Targets
 from vtree.thresholds import with_lines
 from vtree_kernels import give_back
@@ -157,8 +157,7 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
         return None
     if order.max_leaves is None:
         return rule
-    most = n_trees * worth_whole(order.max_leaves, data, rule)
-    return rule if data.order.shape[0] <= most else None
+    return rule_of_leaves(rule, order.max_leaves, data, n_trees, plan.budget)
 
 
 def _fitting(bins: Bins, layout: Layout, plan: Plan) -> Bins:

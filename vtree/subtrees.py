@@ -21,7 +21,7 @@ from vtree.thresholds import lines_of, missing_branch
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.gaps import Lines, gaps
-from vtree_kernels.subtree import Rule, Starts, Statistics, Table, subtree
+from vtree_kernels.subtree import MOST_BYTES, Rule, Starts, Statistics, Table, subtree
 
 Integers = NDArray[np.int64]
 
@@ -37,9 +37,14 @@ ROWS_A_CLASS = 32
 FEW_ON_DEVICE = 1_024
 # So many rows in all nodes cost less than the calls of a level.
 FEW_IN_ALL = 1 << 13
-# From 50,000 × 28 with 1,023 leaves: 1.5 s leaf by leaf, 0.08 s whole; 0.3 s with all features.
+# Where all features are looked at, the sums of large nodes by code are kept for their children's.
+FEW_WITH_SUMS = 1 << 15
+# A leaf of a few that an order asks for costs it what so many rows of a whole tree cost, from
+# 50,000 × 28 with 1,023 leaves: 1.5 s leaf by leaf, 0.08 s whole; 0.3 s with all features.
 ROWS_A_LEAF_DRAWN = 1_024
 ROWS_A_LEAF = 64
+# Rows of a tree up to which one thread grows it leaf by leaf in the time of all in level loops.
+WHOLE = 1 << 17
 
 # What such nodes have alike, with all others of their trees: they split by numbers, unbound; and
 # what nobody asks for when growth is over.
@@ -82,13 +87,27 @@ def rule_of(
     )
 
 
-def worth_whole(max_leaves: int, data: Data, rule: Rule) -> int:
-    """Return up to how many rows a tree is grown whole for an order that asks for a few leaves.
+def rule_of_leaves(
+    rule: Rule, max_leaves: int, data: Data, n_trees: int, budget: int
+) -> Rule | None:
+    """Return how trees grow whole for an order that asks for a few leaves; None for level by level.
 
-    A leaf that such an order asks for costs it what so many rows of a whole tree cost.
+    budget: bytes that the histograms of one tree may take.
     """
+    n_rows = data.order.shape[0]
+    limited = rule._replace(max_leaves=max_leaves)
+    drawn = _some_are_drawn(data, rule)
+    if not drawn and n_rows <= n_trees * WHOLE and subtree.is_native(data.order, limited):
+        n_codes = data.bins.n_bins.size * (int(data.bins.n_bins.max()) + 1)
+        node = 8 * n_codes * rule.layout.n_stored  # bytes
+        if node <= MOST_BYTES and node * max_leaves <= budget:
+            return limited
     a_leaf = ROWS_A_LEAF_DRAWN if _few_are_drawn(data, rule) else ROWS_A_LEAF
-    return max(FEW_IN_ALL, a_leaf * max_leaves)
+    return rule if n_rows <= n_trees * max(FEW_IN_ALL, a_leaf * max_leaves) else None
+
+
+def _some_are_drawn(data: Data, rule: Rule) -> bool:
+    return rule.raw or rule.max_features < data.bins.n_bins.size
 
 
 def _few_are_drawn(data: Data, rule: Rule) -> bool:
@@ -98,13 +117,15 @@ def _few_are_drawn(data: Data, rule: Rule) -> bool:
 def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDArray[np.bool_]:
     """Return which nodes of the frontier shall grow by themselves."""
     n_rows = grown.total[frontier, 0]
+    if rule.max_leaves:  # of whole trees
+        return np.ones(n_rows.shape, dtype=np.bool_)
     most = FEW_DRAWN
     if not _few_are_drawn(data, rule):
         most = min(FEW_DRAWN, max(FEW, ROWS_A_CLASS * rule.layout.classes))
     if not arrays.on_host(data.order):
         most = FEW_ON_DEVICE
-    elif n_rows.sum() <= FEW_IN_ALL:
-        most = FEW_IN_ALL
+    elif n_rows.sum() <= (FEW_IN_ALL if _some_are_drawn(data, rule) else FEW_WITH_SUMS):
+        most = FEW_WITH_SUMS
     return np.asarray(n_rows <= most)
 
 
@@ -123,7 +144,7 @@ def with_subtrees(
             grown.start[own], grown.stop[own], grown.depth[own], grown.key[own], grown.total[own]
         ),
         Table(
-            tuple(_codes(group) for group in bins.groups),
+            tuple(_codes(group, rule) for group in bins.groups),
             tuple(group.features for group in bins.groups),
             bins.n_bins + 1,
             bins.values if rule.raw else None,
@@ -155,9 +176,10 @@ def with_subtrees(
     return Grown(**fields, tree=tree), data
 
 
-def _codes(group: Group) -> Any:
+def _codes(group: Group, rule: Rule) -> Any:
     """Return codes by column where they are all near, otherwise by row."""
-    near = group.by_column is not None and group.codes.shape[0] <= FEW_IN_ALL
+    most = WHOLE
+    near = group.by_column is not None and group.codes.shape[0] <= most
     return group.by_column if near else group.codes
 
 

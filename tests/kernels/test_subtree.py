@@ -129,6 +129,8 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "draws": {"max_features": 2},
     "costs": {"costs": np.array([3.0, 1.0, 1.0, 2.0, 1.0]), "unknown": True},
     "shallow": {"max_depth": 2},
+    "leaves": {"max_leaves": 7, "limits": Limits(2, 0.0)},
+    "leaves, costs": {"max_leaves": 30, "costs": np.array([3.0, 1.0, 1.0, 2.0, 1.0])},
     "cuts": {"raw": True},
     "cuts, draws": {"raw": True, "max_features": 1},
 }
@@ -157,6 +159,12 @@ def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.M
     monkeypatch.setattr(cpu, "ROWS", 1)
     monkeypatch.setattr(cpu, "LEAST", 20)
     with threads(4):
+        _assert_same(subtree.twin("cpu")(*arguments), expected)
+    # sums by code kept in all but the smallest nodes, where all features are looked at
+    monkeypatch.setattr(cpu, "FROM", 20)
+    monkeypatch.setattr(cpu, "FEW", 8)
+    for bytes_of_a_node in (1 << 20, 100):
+        monkeypatch.setattr(cpu, "MOST_BYTES", bytes_of_a_node)
         _assert_same(subtree.twin("cpu")(*arguments), expected)
 
 

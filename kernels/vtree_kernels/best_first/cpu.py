@@ -6,6 +6,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels.best_first.reference import GENERATIONS, SHARE
@@ -15,15 +16,15 @@ Integers = NDArray[np.int64]
 _BELOW = (1 << GENERATIONS + 1) - 2  # guesses below a node
 
 
-@numba.njit(cache=True, nogil=True)
-def _before(gain, arrival, node, other):  # type: ignore[no-untyped-def]
+@register_jitable
+def _before(gain: Any, arrival: Any, node: Any, other: Any) -> Any:
     if gain[node] != gain[other]:
         return gain[node] > gain[other]
     return arrival[node] < arrival[other]
 
 
-@numba.njit(cache=True, nogil=True)
-def _push(line, size, gain, arrival, node):  # type: ignore[no-untyped-def]
+@register_jitable
+def push(line: Any, size: Any, gain: Any, arrival: Any, node: Any) -> None:
     """Put a node into the heap, which has `size` others."""
     at = size
     while at > 0:
@@ -35,8 +36,8 @@ def _push(line, size, gain, arrival, node):  # type: ignore[no-untyped-def]
     line[at] = node
 
 
-@numba.njit(cache=True, nogil=True)
-def _pop(line, size, gain, arrival):  # type: ignore[no-untyped-def]
+@register_jitable
+def pop(line: Any, size: Any, gain: Any, arrival: Any) -> Any:
     """Take the first of `size` nodes out of the heap."""
     first, node, at = line[0], line[size - 1], 0
     while 2 * at + 1 < size - 1:
@@ -78,7 +79,7 @@ def _select(gain, feature, first_child, n_children, root, most, split, wanted): 
         if feature[root[tree]] >= 0:
             line[0], size = root[tree], 1
         while size > 0 and turns < most:
-            node = _pop(line, size, gains, arrival)
+            node = pop(line, size, gains, arrival)
             size, turns = size - 1, turns + 1
             if node >= n_nodes or first_child[node] < 0:
                 if node < n_nodes:
@@ -94,7 +95,7 @@ def _select(gain, feature, first_child, n_children, root, most, split, wanted): 
                 arrival[child] = arrivals
                 arrivals += 1
                 if child >= n_nodes or feature[child] >= 0:
-                    _push(line, size, gains, arrival, child)
+                    push(line, size, gains, arrival, child)
                     size += 1
                 child += 1
     return n_split, n_wanted

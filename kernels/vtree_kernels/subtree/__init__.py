@@ -22,17 +22,30 @@ feature's only threshold is drawn between its extremes in table.values, a share 
 follows from rule.cut_state, key and feature. A child's key is mixed from its parent's and its
 number.
 
+With rule.max_leaves (0: no limit) each given node is split best first: the leaf with the largest
+gain is next, of equal ones that which was made first, until there are so many leaves. All features
+are looked at then, and none is raw. Leaves whose split was not taken have none.
+
 Returns `Subtrees`: M >= L places, the L given nodes first, children next to each other; there may
 be empty places between, which `places` leaves out. The twin for CUDA returns them on the host, all
-but the rows. It takes the rules whose gain has a form in C: `subtree.is_native(rows, rule)` tells.
+but the rows. It takes the rules without such a limit whose gain has a form in C:
+`subtree.is_native(rows, rule)` tells.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.subtree import reference
-from vtree_kernels.subtree.reference import Rule, Starts, Statistics, Subtrees, Table, places
+from vtree_kernels.subtree.reference import (
+    MOST_BYTES,
+    Rule,
+    Starts,
+    Statistics,
+    Subtrees,
+    Table,
+    places,
+)
 
 subtree = Kernel(
     reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
 )
 
-__all__ = ["Rule", "Starts", "Statistics", "Subtrees", "Table", "places", "subtree"]
+__all__ = ["MOST_BYTES", "Rule", "Starts", "Statistics", "Subtrees", "Table", "places", "subtree"]

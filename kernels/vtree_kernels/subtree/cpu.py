@@ -16,11 +16,23 @@ from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import shape_of
 from vtree_kernels.subtree.growing import LATER, grower, scratch
-from vtree_kernels.subtree.reference import KINDS, Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree.reference import (
+    KINDS,
+    MOST_BYTES,
+    Rule,
+    Starts,
+    Statistics,
+    Subtrees,
+    Table,
+)
+from vtree_kernels.subtree.whole import room_for, whole_grower
 
 ROWS = 16_384  # of a task
 LEAST = 8_192  # below, a node's columns are copied once more, for they are all in the cache then
 _EACH = 16  # rows that a node costs besides its own
+FROM = 1_024  # rows from which a node grows with cells
+FEW = 256  # rows up to which a node of a whole tree has no cells
+NEAR = 1 << 17  # rows of a table of which each column of codes is in the cache
 _BLOCK = 64  # rows whose values of a column fill a cache line
 
 _Made = dict[str, NDArray[Any]]
@@ -123,10 +135,13 @@ def _copied(
     return _Near(columns, np.arange(own.size, dtype=np.uint32), statistics.of(own), own)
 
 
-def _is_near(table: Table, statistics: Statistics) -> bool:
-    """Tell whether a table is so small that to copy its columns brings nothing nearer."""
+def _is_near(table: Table, statistics: Statistics, most: int = LEAST) -> bool:
+    """Tell whether a table is so small that to copy its columns brings nothing nearer.
+
+    most: its rows, of which each column of codes is in the cache.
+    """
     codes = table.codes[0]
-    alone = codes.shape[1] == table.n_codes.size and codes.shape[0] <= LEAST
+    alone = codes.shape[1] == table.n_codes.size and codes.shape[0] <= most
     if not alone or not _by_column(codes) or not codes.flags.writeable:
         return False
     # Of other kinds all would be compiled anew.
@@ -144,6 +159,8 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> 
     if rule.max_depth >= 0:
         below = np.clip(rule.max_depth - depth.astype(np.int64), 0, 40)
         leaves = np.minimum(leaves, 1 << below)
+    if rule.max_leaves:
+        leaves = np.minimum(leaves, rule.max_leaves)
     return np.asarray(2 * leaves - 1)
 
 
@@ -176,52 +193,73 @@ def _grow_task(
     room: _Columns,
     *,
     in_turn: bool = False,
+    cells: bool = False,
 ) -> int:
     """Write the nodes of one task to `made`, return how many; their rows are sorted in place."""
     lengths = given.stop - given.start
+    most_near = NEAR if cells else LEAST
     own = np.empty(int(lengths.sum()), dtype=np.int32)
     _gather_rows(own, rows, given.start, given.stop)
     if least and rule.raw and _by_column(table.values):
         near = _Near(np.asarray(table.values).T, own.astype(np.uint32), statistics, None)
-    elif in_turn and not rule.raw and _is_near(table, statistics):
-        near = _Near(table.codes[0].T, own.astype(np.uint32), statistics, None)
+    elif in_turn and not rule.raw and _is_near(table, statistics, most_near):
+        own_columns = table.codes[0].T
+        near = _Near(own_columns, own.astype(np.uint32), statistics.of(slice(None)), None)
     else:
         near = _copied(own, table, statistics, rule.raw, room)
     columns = near.columns
     bits = columns.view(BITS[columns.dtype]) if rule.raw else columns
-    label, weight, sums, identity, _ = near.statistics
-    weight = np.empty(0, dtype=np.int64) if weight is None else weight
-    reals = identity is not None
-    identity = np.empty((0, 0)) if identity is None else identity
-    layout = rule.layout
     ends = np.cumsum(lengths)
     _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
-    kernel = grower(rule.gain, shape_of(layout, layout.implied), rule.raw)
-    count: int = kernel(
-        columns,
-        bits,
-        near.local,
-        given.start.size,
-        (label, weight, sums, layout.implied == 0),
-        identity,
-        reals,
-        table.n_codes,
-        _numbers(rule),
-        (rule.max_features, rule.order_state, rule.cut_state),
-        layout._replace(unit=np.asarray(layout.unit, dtype=np.float64)),
-        least,
-        in_turn,
-        no_value(bits),
-        scratch(int(table.n_codes.max()), most, given.start.size, label, layout, bits, rule.raw),
-        tuple(made[name] for name in Subtrees._fields[1:]),
+    what = (*_of_rows(near.statistics, rule), table.n_codes, *_fixed(rule))
+    shared = scratch(
+        int(table.n_codes.max()), most, given.start.size, what[0][0], rule.layout, bits, rule.raw
     )
+    out = tuple(made[name] for name in Subtrees._fields[1:])
+    count: int
+    if cells:
+        few = FEW if _cells_fit(table, rule) else most  # of more they take too much
+        given_room = _room_of_cells(table, rule, few, most, made["key"].size, what[0])
+        kernel = whole_grower(rule.gain, shape_of(rule.layout, rule.layout.implied))
+        limits = rule.max_leaves - 1, few, no_value(bits)
+        count = kernel(columns, near.local, *what, *limits, given_room, shared, out)
+    else:
+        kernel = grower(rule.gain, shape_of(rule.layout, rule.layout.implied), rule.raw)
+        known = columns, bits, near.local, given.start.size
+        count = kernel(*known, *what, least, in_turn, no_value(bits), shared, out)
     placed = near.local if near.own is None else near.own[near.local]
     if near.own is not None:
         room.put(columns)
     _scatter_rows(rows, placed, given.start, given.stop)
     _place(made, count, given)
     return count
+
+
+def _room_of_cells(
+    table: Table, rule: Rule, few: int, most: int, n_nodes: int, statistics: Any
+) -> tuple[Any, ...]:
+    """Return what a task of a node of `most` rows works with, see `room_for`."""
+    shape = (table.n_codes.size, int(table.n_codes.max()), rule.layout.n_stored)
+    # Of open nodes, and of one that is being filled.
+    n_cells = min(most // few, n_nodes // 2) + 2 if most > few else 0
+    return room_for(most, n_nodes, n_cells, shape, statistics, rule.layout.n_statistics)
+
+
+def _of_rows(statistics: Statistics, rule: Rule) -> tuple[Any, ...]:
+    """Return what rows add, what their targets are, and whether these are real numbers."""
+    label, weight, sums, identity, _ = statistics
+    weight = np.empty(0, dtype=np.int64) if weight is None else weight
+    reals = identity is not None
+    targets = np.empty((0, 0)) if identity is None else identity
+    return (label, weight, sums, rule.layout.implied == 0), targets, reals
+
+
+def _fixed(rule: Rule) -> tuple[Any, ...]:
+    """Return what a node needs to be split, how features are drawn, and the layout."""
+    layout = rule.layout
+    draw = rule.max_features, rule.order_state, rule.cut_state
+    return _numbers(rule), draw, layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
 
 
 def _numbers(rule: Rule) -> tuple[Any, ...]:
@@ -259,21 +297,36 @@ def subtree(
     """Return the nodes and all below them; see the package for the contract."""
     rows = rows.copy()
     lengths = nodes.stop - nodes.start
-    many = lengths > LEAST
+    by_cells = _have_cells(lengths, table, rule)
+    many = ~by_cells & (lengths > LEAST)
     rest = (table, statistics, rule)
-    if many.size == 1 and not many[0]:
-        room = int(_most_nodes(lengths, nodes.depth, rule)[0])
-        made = _room(room, nodes.total.shape[1])
-        alone = _Columns(int(lengths[0]))
-        count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True)
+    if lengths.size == 1 and not many[0]:
+        made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), nodes.total.shape[1])
+        alone, cells = _Columns(int(lengths[0])), bool(by_cells[0])
+        count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True, cells=cells)
         return Subtrees(rows, *(made[name][:count] for name in Subtrees._fields[1:]))
     made = _room(*nodes.total.shape)
     _begin(made, nodes)
+    made = _stage(rows, made, np.flatnonzero(by_cells), 0, *rest, cells=True)
     made = _stage(rows, made, np.flatnonzero(many), LEAST, *rest)
-    own = np.flatnonzero(~many)
+    own = np.flatnonzero(~many & ~by_cells)
     later = np.flatnonzero(made["first_child"] == LATER)
     made = _stage(rows, made, np.append(own, later), 0, *rest)
     return Subtrees(rows, *(made[name] for name in Subtrees._fields[1:]))
+
+
+def _have_cells(lengths: NDArray[np.int64], table: Table, rule: Rule) -> NDArray[np.bool_]:
+    """Return which nodes are so large that to keep sums by code pays, or have a limit of leaves."""
+    if rule.max_leaves:
+        return np.ones(lengths.shape, dtype=np.bool_)
+    all_looked_at = rule.max_features >= table.n_codes.size and not rule.raw
+    return np.asarray((lengths > FROM) & (all_looked_at and _cells_fit(table, rule)))
+
+
+def _cells_fit(table: Table, rule: Rule) -> bool:
+    """Tell whether one node's sums by code are few enough to keep those of many."""
+    codes = table.n_codes.size * int(table.n_codes.max())
+    return bool(8 * codes * rule.layout.n_stored <= MOST_BYTES)
 
 
 def _stage(
@@ -284,13 +337,17 @@ def _stage(
     table: Table,
     statistics: Statistics,
     rule: Rule,
+    *,
+    cells: bool = False,
 ) -> _Made:
     """Return the nodes and, behind, those below the `own` ones with more than `least` rows."""
     if not own.size:
         return made
     given = Starts(*(made[name][own] for name in Starts._fields))
     lengths = (given.stop - given.start).astype(np.int64)
-    borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, _EACH)
+    borders = np.arange(own.size + 1)  # a node with cells is a task
+    if not cells:
+        borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, _EACH)
     before = np.cumsum(np.append(made["key"].size, _most_nodes(lengths, given.depth, rule)))
     first = before[borders]  # each task's first place
     room = _room(int(first[-1]), made["total"].shape[1])
@@ -303,7 +360,8 @@ def _stage(
         task, places = (slice(*each[index : index + 2].tolist()) for each in (borders, first))
         its = {name: field[places] for name, field in room.items()}
         some: Any = (field[task] for field in given)
-        count = _grow_task(its, rows, Starts(*some), table, statistics, rule, least, columns)
+        task_of = (rows, Starts(*some), table, statistics, rule, least, columns)
+        count = _grow_task(its, *task_of, in_turn=cells, cells=cells)
         counts[index], child = count, its["first_child"][:count]
         np.add(child, np.int32(first[index]), out=child, where=child >= 0)
         for name, field in its.items():  # the given nodes stay where they were
@@ -311,7 +369,7 @@ def _stage(
 
     looked = min(rule.max_features, table.n_codes.size)
     _threads.run(grow, counts.size, work=int(lengths.sum()) * looked * 8)
-    if not least:
+    if not least and not cells:
         return room
     # Few have been made, with much room between.
     n_given = np.diff(borders)

@@ -37,6 +37,8 @@ _WORDS = _NODE.itemsize // 8
 
 def takes(rows: Any, rule: Rule) -> bool:
     """Tell whether there is a kernel for a rule: its gain has a form in C, its statistics fit."""
+    if rule.max_leaves:
+        return False
     try:
         c_gain(rule.gain)
     except TranslationError:

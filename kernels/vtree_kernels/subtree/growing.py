@@ -25,7 +25,7 @@ _next_state: Any = register_jitable(mixing.next_state)
 
 
 @register_jitable(forceinline=True)
-def _differ(
+def differ(
     local: Any,
     begin: Any,
     end: Any,
@@ -52,7 +52,7 @@ def _differ(
     return False
 
 
-def _parting(raw: bool) -> Any:
+def parting(raw: bool) -> Any:
     """Return what sorts a node's rows by side, among values or among codes."""
 
     @register_jitable(forceinline=True)
@@ -77,7 +77,8 @@ def _parting(raw: bool) -> Any:
 
 
 @register_jitable(forceinline=True)
-def _worth_a_search(own: Any, n_rows: Any, depth: Any, numbers: Any, layout: Any) -> Any:
+def worth_a_search(own: Any, n_rows: Any, depth: Any, numbers: Any, layout: Any) -> Any:
+    """Tell whether a node is neither too deep nor too small for a split."""
     max_depth, min_split, _, min_weight, _, _ = numbers
     if depth == max_depth or n_rows < min_split:
         return False
@@ -85,7 +86,7 @@ def _worth_a_search(own: Any, n_rows: Any, depth: Any, numbers: Any, layout: Any
 
 
 @register_jitable(forceinline=True)
-def _make_children(
+def make_children(
     out: Any, node: Any, first: Any, middle: Any, sums_left: Any, implied: Any, least: Any
 ) -> Any:
     """Write a node's two children; those of at most `least` rows are left for later."""
@@ -128,6 +129,12 @@ def _among_all(search_node: Any, shape: Shape) -> Any:
     return search_all
 
 
+def node_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool) -> Any:
+    """Return the search for a node's split, among the classes that it has where these are many."""
+    search = (cut_search if raw else code_search)(gain, shape)
+    return among_present(search, shape, raw) if shape[0] < 0 else _among_all(search, shape)
+
+
 def scratch(
     n_codes: int, most: int, n_given: int, label: Any, layout: Any, bits: Any, raw: bool
 ) -> Any:
@@ -153,9 +160,8 @@ def grower(  # noqa: C901  (one compiled loop)
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    search = (cut_search if raw else code_search)(gain, shape)
-    search_node = among_present(search, shape, raw) if shape[0] < 0 else _among_all(search, shape)
-    parted = _parting(raw)
+    search_node = node_search(gain, shape, raw)
+    parted = parting(raw)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, raw)
@@ -180,9 +186,9 @@ def grower(  # noqa: C901  (one compiled loop)
             turn += 1
             begin, end = start[node], stop[node]
             own = total[node]
-            if not _worth_a_search(own, end - begin, depth[node], numbers, layout):
+            if not worth_a_search(own, end - begin, depth[node], numbers, layout):
                 continue
-            if not _differ(local, begin, end, own, identity, reals, layout):
+            if not differ(local, begin, end, own, identity, reals, layout):
                 continue
             its = (begin, end, key[node], own)
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
@@ -197,7 +203,7 @@ def grower(  # noqa: C901  (one compiled loop)
             if not raw:
                 sums_left[:] = 0
                 add_rows(sums_left, sums_left.size, zeros, local, begin, middle, statistics)
-            _make_children(out[:8], node, n_made, middle, sums_left, layout.implied, least)
+            make_children(out[:8], node, n_made, middle, sums_left, layout.implied, least)
             if not in_turn:
                 n_pending = _put(pending, n_pending, first_child, n_made)
             n_made += 2

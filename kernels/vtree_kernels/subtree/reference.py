@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.best_first import best_first
 from vtree_kernels.cuts import cut_sums, extremes
 from vtree_kernels.histogram import Compact, numbers_of
 from vtree_kernels.mixing import below, between, mixed, share
@@ -69,6 +70,7 @@ class Rule(NamedTuple):
     order_state: np.uint64
     cut_state: np.uint64
     raw: bool
+    max_leaves: int = 0  # of what a given node grows, best first; 0: no limit
 
 
 class Subtrees(NamedTuple):
@@ -92,6 +94,9 @@ class Subtrees(NamedTuple):
     missing: NDArray[np.int32]
     threshold: NDArray[np.float64]  # (M,) where it is drawn
 
+
+# Of a node's sums by code in all features; larger ones are not kept for its children's.
+MOST_BYTES = 1 << 20
 
 # What is not of 32 bits: row numbers are, and so are numbers of nodes.
 KINDS: dict[str, type[np.generic]] = {
@@ -127,7 +132,7 @@ def subtree(
     rows: NDArray[np.int32], nodes: Starts, table: Table, statistics: Statistics, rule: Rule
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
-    rows, statistics = rows.copy(), statistics.of(slice(None))
+    before, rows, statistics = rows, rows.copy(), statistics.of(slice(None))
     made: list[dict[str, Any]] = [
         {"start": a, "stop": z, "depth": d, "key": key, "total": total}
         for a, z, d, key, total in zip(*nodes, strict=True)
@@ -150,7 +155,36 @@ def subtree(
                 child = {"start": a, "stop": z, "depth": node["depth"] + 1}
                 made.append({**child, "key": key, "total": total})
         number += 1
-    return _columns(rows, made, nodes.total.shape[1])
+    found = _columns(rows, made, nodes.total.shape[1])
+    return _limited(found, nodes, before, rule.max_leaves) if rule.max_leaves else found
+
+
+def _limited(
+    found: Subtrees, nodes: Starts, before: NDArray[np.int32], max_leaves: int
+) -> Subtrees:
+    """Return the nodes with the splits of largest gain alone, those that growth best first makes.
+
+    The others fall off; rows of a leaf stand in the order `before`.
+    """
+    n_children, root = np.full(found.key.size, 2), np.arange(len(nodes.key))
+    split, _ = best_first.reference(
+        found.gain, found.feature, found.first_child, n_children, root, max_leaves - 1
+    )
+    kept = np.zeros(found.key.size, dtype=np.bool_)
+    kept[split] = True
+    found = found._replace(
+        first_child=np.where(kept, found.first_child, np.int32(-1)),
+        feature=np.where(kept, found.feature, np.int32(-1)),
+        gain=np.where(kept, found.gain, -np.inf),
+    )
+    reached = places(found, root.size)
+    for leaf in reached[found.first_child[reached] < 0].tolist():
+        a, z = int(found.start[leaf]), int(found.stop[leaf])
+        given = np.flatnonzero((nodes.start <= a) & (z <= nodes.stop) & (nodes.stop > a))
+        for own in given[:1].tolist():
+            whole = before[nodes.start[own] : nodes.stop[own]]
+            found.rows[a:z] = whole[np.isin(whole, found.rows[a:z])]
+    return found
 
 
 def _columns(rows: NDArray[np.int32], made: list[dict[str, Any]], n_statistics: int) -> Subtrees:
