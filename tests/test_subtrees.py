@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import vtree
 from tests.fitting import Setting, fit
 from vtree import subtrees
 from vtree.best_first import BestFirst
@@ -120,9 +121,22 @@ def test_trees_of_few_leaves_grow_no_others(max_leaves: int, whole: bool) -> Non
     assert rule.max_leaves == (max_leaves if whole else 0)
 
 
+@pytest.mark.parametrize("share", ["colsample_bytree", "colsample_bynode"])
+@pytest.mark.parametrize(
+    "estimator", [vtree.NewtonBoostingClassifier, vtree.LeafwiseBoostingClassifier]
+)
+def test_trees_of_some_columns(estimator: Any, share: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, times = _data()
+    model = estimator(n_estimators=4, random_state=0, **{share: 0.5})
+    found = [vtree.digest(model.fit(X, y + (times == 1), times))]
+    monkeypatch.setattr(subtrees, "WHOLE", 0)
+    found.append(vtree.digest(model.fit(X, y + (times == 1), times)))
+    assert found[0] == found[1]
+
+
 def test_every_field_of_a_search_was_thought_of() -> None:
     # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories;
-    # `with_subtrees` is told `size`, which rests on `curved`.
+    # `with_subtrees` asks for `size`, which rests on `curved`, and for the columns of `legal`.
     taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved"}
     refused = {"monotone", "leaning", "uses_once", "legal"}
     of_categories = {"min_level_rows", "subsets"}

@@ -136,7 +136,7 @@ def _with_all_below(
     if data.order.shape[0] >= MANY_ROWS:
         give_back()
     assert isinstance(search, Search)  # others have no rule
-    return with_subtrees(grown, few, data, rule, search.size)
+    return with_subtrees(grown, few, data, rule, search)
 
 
 def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:

@@ -45,6 +45,12 @@ class Columns(NamedTuple):
         """Whether no feature is left out anywhere."""
         return min(self.by_tree, self.by_level, self.by_node) >= 1.0
 
+    def of_all_nodes(self, n_features: int) -> NDArray[np.int64] | None:
+        """Return the features that every node may use, ascending; None where nodes differ."""
+        if min(self.by_level, self.by_node) < 1.0:
+            return None
+        return np.flatnonzero(self.drawn(np.zeros(1, np.uint64), np.zeros(1, np.int64), n_features))
+
     def __call__(self, nodes: Any, n_features: int) -> NDArray[np.bool_]:
         """Return the features that may split each of L nodes with a `key` and a `depth`, (L, F)."""
         return self.drawn(nodes.key, nodes.depth, n_features)

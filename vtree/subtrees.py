@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree import arrays, draws
+from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.grown import Grown, alike
 from vtree.routing import Data
+from vtree.sampling import Columns
 from vtree.splits import Search, Searcher
 from vtree.thresholds import lines_of, missing_branch
 from vtree_kernels import own_pages
@@ -67,11 +69,16 @@ def rule_of(
     draw = search.draw
     if search.monotone is not None or search.leaning:
         return None
-    if search.legal or bins.is_categorical.any():
-        return None
-    if draw.random_threshold and not draw.raw:
+    if bins.is_categorical.any():
         return None
     n_features = bins.n_bins.size
+    if search.legal:
+        # A table of some of the columns: not a copy of a large one, and no draw among all.
+        drawn = draw.raw or draw.leaves_out(n_features)
+        if drawn or bins.n_rows > WHOLE or legal_columns(search, bins) is None:
+            return None
+    if draw.random_threshold and not draw.raw:
+        return None
     return Rule(
         search.criterion.gain,
         search.layout,
@@ -85,6 +92,13 @@ def rule_of(
         np.uint64(draws.mix(draw.seed, draws.THRESHOLD)),
         draw.raw,
     )
+
+
+def legal_columns(search: Search, bins: Bins) -> Integers | None:
+    """Return the features that may split, ascending; None for all, or where nodes differ."""
+    if len(search.legal) != 1 or not isinstance(search.legal[0], Columns):
+        return None
+    return search.legal[0].of_all_nodes(bins.n_bins.size)
 
 
 def rule_of_leaves(
@@ -130,12 +144,10 @@ def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDA
 
 
 def with_subtrees(
-    grown: Grown, own: Integers, data: Data, rule: Rule, size: int
+    grown: Grown, own: Integers, data: Data, rule: Rule, search: Search
 ) -> tuple[Grown, Data]:
-    """Return (nodes with all that is below the `own` ones appended, their rows sorted by leaf).
-
-    size: the plane that tells the larger child, see `Search.size`.
-    """
+    """Return (nodes with all that is below the `own` ones appended, their rows sorted by leaf)."""
+    size, columns = search.size, legal_columns(search, data.bins)
     own = own[np.argsort(grown.start[own], kind="stable")]  # of roots, the order of trees
     bins, rows = data.bins, data.rows
     found = subtree(
@@ -143,15 +155,13 @@ def with_subtrees(
         Starts(
             grown.start[own], grown.stop[own], grown.depth[own], grown.key[own], grown.total[own]
         ),
-        Table(
-            tuple(_codes(group, rule) for group in bins.groups),
-            tuple(group.features for group in bins.groups),
-            bins.n_bins + 1,
-            bins.values if rule.raw else None,
-        ),
+        _table(bins, rule, columns),
         Statistics(rows.label, rows.weight, rows.sums, rows.identity, rows.compact),
-        rule,
+        rule if rule.costs is None or columns is None else rule._replace(costs=rule.costs[columns]),
     )
+    if columns is not None:  # −1 is the last of them; what places between hold is of no account
+        numbers = np.append(columns, -1).astype(np.int32)
+        found = found._replace(feature=numbers.take(found.feature, mode="wrap"))
     data = data._replace(order=found.rows)
     places = found._asdict()
     del found, places["rows"], places["key"]  # large, and let go step by step
@@ -176,11 +186,37 @@ def with_subtrees(
     return Grown(**fields, tree=tree), data
 
 
-def _codes(group: Group, rule: Rule) -> Any:
-    """Return codes by column where they are all near, otherwise by row."""
-    most = WHOLE
-    near = group.by_column is not None and group.codes.shape[0] <= most
+def _table(bins: Bins, rule: Rule, columns: Integers | None) -> Table:
+    """Return the codes of all columns, or of some, by their numbers among these."""
+    values = bins.values if rule.raw else None
+    if columns is None:
+        features = tuple(group.features for group in bins.groups)
+        return Table(tuple(map(_codes, bins.groups)), features, bins.n_bins + 1, values)
+    codes, features = [], ()
+    for group in bins.groups:
+        inside = np.isin(group.features, columns)
+        if inside.any():
+            features = (*features, np.searchsorted(columns, group.features[inside]))
+            codes.append(_of_columns(_codes(group), np.flatnonzero(inside)))
+    if values is not None:
+        values = _of_columns(values, columns)
+    return Table(tuple(codes), features, bins.n_bins[columns] + 1, values)
+
+
+def _codes(group: Group) -> Any:
+    """Return codes by column where each column is near, otherwise by row."""
+    near = group.by_column is not None and group.codes.shape[0] <= WHOLE
     return group.by_column if near else group.codes
+
+
+def _of_columns(table: Array, columns: Integers) -> Array:
+    """Return some columns of a table, in memory as it is."""
+    own = arrays.like(columns, table)
+    with arrays.at_home(table):
+        xp = arrays.namespace(table)
+        if arrays.is_numpy(table) and table.flags.f_contiguous:
+            return np.take(table.T, own, axis=0).T
+        return xp.take(table, own, axis=1)
 
 
 def _is_in_order(first_child: NDArray[np.int32]) -> bool:
