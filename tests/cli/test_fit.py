@@ -264,4 +264,15 @@ def test_a_stray_sign_in_a_column_of_numbers_is_told(run: Run, write: Write) -> 
     result = run("fit", path, "--target", "y", "--json")
     assert _json(result)["categorical"] == 1
     assert "Note: column 'x' is read as strings, for '-' is no number" in result.stderr
+    assert result.stderr.count("Note") == 1
     assert "Note" not in run("fit", write("x.csv", {"x": x, "y": x}), "--target", "y").stderr
+
+
+def test_a_column_that_names_the_rows_is_told(run: Run, write: Write) -> None:
+    y = [place % 2 for place in range(20)]
+    path = write("named.csv", {"who": [f"k{place}" for place in range(20)], "x": y, "y": y})
+    words = "Note: column 'who' has another string in each row"
+    assert words in run("fit", path, "--target", "y").stderr
+    assert "Note" not in run("fit", path, "--target", "y", "--drop", "who").stderr
+    twice = write("twice.csv", {"who": [f"k{place % 19}" for place in range(20)], "x": y, "y": y})
+    assert "Note" not in run("fit", twice, "--target", "y").stderr

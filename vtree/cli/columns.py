@@ -81,6 +81,16 @@ def strays_in(table: Any) -> dict[str, str]:
     return found
 
 
+def labels_of_rows(table: Any) -> list[str]:
+    """Return the columns of strings that are all different, in tables of 20 rows and more."""
+    found = []
+    for name in names_of(table):
+        values = values_in(table, name) if _holds_strings(table, name) else []
+        if len(values) >= 20 and len(set(values)) == len(values):
+            found.append(name)
+    return found
+
+
 def _holds_strings(table: Any, name: str) -> bool:
     if isinstance(table, dict):
         return any(isinstance(value, str) for value in table[name])

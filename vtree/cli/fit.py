@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import vtree
-from vtree.cli.columns import check_names, missing_in, names_of, select, strays_in, take, values_in
+from vtree.cli.columns import (
+    check_names,
+    labels_of_rows,
+    missing_in,
+    names_of,
+    select,
+    strays_in,
+    take,
+    values_in,
+)
 from vtree.cli.mistakes import as_mistakes, check_output
 from vtree.cli.report import count, decimals, print_facts, print_json, progress
 from vtree.cli.target import (
@@ -172,12 +181,20 @@ def read_data(
         weights = numbers_in(values_in(table, weight), weight, "--weight")[known.rows]
     inputs = select(table, features)
     used = features if target is None else [*features, target]
-    for name, stray in strays_in(select(table, used)).items():
+    strays = strays_in(select(table, used))
+    for name, stray in strays.items():
         click.echo(
             f"Note: column {name!r} is read as strings, for {stray!r} is no number. Leave the "
             "field empty, or write NA, where a value is missing.",
             err=True,
         )
+    for name in labels_of_rows(inputs):
+        if name not in strays:
+            click.echo(
+                f"Note: column {name!r} has another string in each row, which says nothing of "
+                f"other rows. Leave it out by --drop {name!r}.",
+                err=True,
+            )
     if known.rows.size < len(values):
         inputs = take(inputs, known.rows)
     return Data(inputs, known, weights, len(values), perf_counter() - start)
