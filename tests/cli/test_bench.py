@@ -1,6 +1,7 @@
 """`vtree bench`: figures with their metric, from a table made up or a file; and its mistakes."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,3 +53,11 @@ def test_mistakes(refused: Refused, penguins: Path, tmp_path: Path) -> None:
     assert "must end in .png" in refused("bench", "--plot", tmp_path / "speed.svg")
     assert "does not exist" in refused("bench", "--plot", tmp_path / "no" / "speed.png")
     assert "nowhere.csv" in refused("bench", tmp_path / "nowhere.csv", "--target", "y")
+
+
+def test_without_matplotlib_nothing_is_measured(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(module, "measure", lambda *_: pytest.fail("measured"))
+    assert "Drawing needs matplotlib" in refused("bench", "--plot", tmp_path / "speed.png")

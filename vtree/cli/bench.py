@@ -75,9 +75,8 @@ def bench(
     On a table of yours (CSV, Parquet or Arrow, with --target), or on one made up. Backends without
     compiled kernels are timed on 2,000 rows at most; their trees are the same.
     """
-    check_output(plot, "--plot")
-    if plot is not None and plot.suffix.lower() != ".png":
-        raise InputError(f"--plot: {str(plot)!r} must end in .png")
+    if plot is not None:
+        _check_plot(plot)
     samples = _samples(data, target, rows, depth)
     usable = [backend for backend in find_backends() if backend.usable]
     found = []
@@ -200,9 +199,7 @@ def draw(found: list[Measured], path: Path) -> None:
     NotAvailableError
         If matplotlib is not installed.
     """
-    from vtree.explain.picture import matplotlib_figure
-
-    figure = matplotlib_figure(9.0, 4.0)
+    figure = _figure()
     tasks = (("fit", "fit_seconds"), ("predict", "predict_seconds"))
     figure.set_layout_engine("constrained")
     for panel, (title, field) in zip(figure.subplots(1, 2), tasks, strict=True):
@@ -216,3 +213,16 @@ def draw(found: list[Measured], path: Path) -> None:
         panel.grid(visible=True, alpha=0.3)
         panel.legend()
     figure.savefig(path, dpi=120)
+
+
+def _check_plot(path: Path) -> None:
+    check_output(path, "--plot")
+    if path.suffix.lower() != ".png":
+        raise InputError(f"--plot: {str(path)!r} must end in .png")
+    _figure()  # without matplotlib an error now, not when all is measured
+
+
+def _figure() -> Any:
+    from vtree.explain.picture import matplotlib_figure
+
+    return matplotlib_figure(9.0, 4.0)
