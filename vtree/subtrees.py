@@ -138,8 +138,11 @@ def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDA
         most = min(FEW_DRAWN, max(FEW, ROWS_A_CLASS * rule.layout.classes))
     if not arrays.on_host(data.order):
         most = FEW_ON_DEVICE
-    elif n_rows.sum() <= (FEW_IN_ALL if _some_are_drawn(data, rule) else FEW_WITH_SUMS):
-        most = FEW_WITH_SUMS
+    else:
+        # The children of stumps are not searched: no sums are kept for them.
+        kept = rule.max_depth != 1 and not _some_are_drawn(data, rule)
+        few_in_all = FEW_WITH_SUMS if kept else FEW_IN_ALL
+        most = few_in_all if n_rows.sum() <= few_in_all else most
     return np.asarray(n_rows <= most)
 
 

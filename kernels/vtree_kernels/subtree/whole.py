@@ -81,7 +81,7 @@ def _add_sums(
 
 @register_jitable
 def _take_away(cells: Any, others: Any) -> None:
-    """Subtract cells from others, all features at once."""
+    """Subtract others from cells, all features at once."""
     left, right = cells.reshape(-1), others.reshape(-1)
     for i in range(np.uint64(left.size)):
         left[i] -= right[i]
