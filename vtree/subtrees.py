@@ -40,7 +40,9 @@ FEW_ON_DEVICE = 1_024
 # So many rows in all nodes cost less than the calls of a level.
 FEW_IN_ALL = 1 << 13
 # Where all features are looked at, the sums of large nodes by code are kept for their children's.
+# Measured with two threads: trees without a limit of depth have more nodes, which these share.
 FEW_WITH_SUMS = 1 << 15
+FEW_OF_LIMITED = 1 << 16
 # A leaf of a few that an order asks for costs it what so many rows of a whole tree cost, from
 # 50,000 × 28 with 1,023 leaves: 1.5 s leaf by leaf, 0.08 s whole; 0.3 s with all features.
 ROWS_A_LEAF_DRAWN = 1_024
@@ -139,9 +141,10 @@ def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDA
     if not arrays.on_host(data.order):
         most = FEW_ON_DEVICE
     else:
+        few_in_all = FEW_WITH_SUMS if rule.max_depth < 0 else FEW_OF_LIMITED
         # The children of stumps are not searched: no sums are kept for them.
-        kept = rule.max_depth != 1 and not _some_are_drawn(data, rule)
-        few_in_all = FEW_WITH_SUMS if kept else FEW_IN_ALL
+        if rule.max_depth == 1 or _some_are_drawn(data, rule):
+            few_in_all = FEW_IN_ALL
         most = few_in_all if n_rows.sum() <= few_in_all else most
     return np.asarray(n_rows <= most)
 

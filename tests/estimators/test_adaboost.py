@@ -133,8 +133,8 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_stumps_of_classes_sort_no_rows(passes: list[str]) -> None:
-    # Up to 8,192 rows grow in one compiled call, in the cache, and deeper trees up to 32,768.
-    X, y = classes(33_000)
+    # Up to 8,192 rows grow in one compiled call, in the cache, and deeper trees up to 65,536.
+    X, y = classes(66_000)
     X[::7, 1] = np.nan
     table = {"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down"), "d": X[:, 3]}
     for criterion in ("gini", "entropy"):
