@@ -23,7 +23,15 @@ from vtree.thresholds import lines_of, missing_branch
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.gaps import Lines, gaps
-from vtree_kernels.subtree import MOST_BYTES, Rule, Starts, Statistics, Table, subtree
+from vtree_kernels.subtree import (
+    MOST_BYTES,
+    Rule,
+    Starts,
+    Statistics,
+    Table,
+    bytes_of_sums,
+    subtree,
+)
 
 Integers = NDArray[np.int64]
 
@@ -114,8 +122,7 @@ def rule_of_leaves(
     limited = rule._replace(max_leaves=max_leaves)
     drawn = _some_are_drawn(data, rule)
     if not drawn and n_rows <= n_trees * WHOLE and subtree.is_native(data.order, limited):
-        n_codes = data.bins.n_bins.size * (int(data.bins.n_bins.max()) + 1)
-        node = 8 * n_codes * rule.layout.n_stored  # bytes
+        node = bytes_of_sums(data.bins.n_bins + 1, rule.layout)
         if node <= MOST_BYTES and node * max_leaves <= budget:
             return limited
     a_leaf = ROWS_A_LEAF_DRAWN if _few_are_drawn(data, rule) else ROWS_A_LEAF

@@ -41,6 +41,7 @@ from vtree_kernels.subtree.reference import (
     Statistics,
     Subtrees,
     Table,
+    bytes_of_sums,
     places,
 )
 
@@ -48,4 +49,14 @@ subtree = Kernel(
     reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
 )
 
-__all__ = ["MOST_BYTES", "Rule", "Starts", "Statistics", "Subtrees", "Table", "places", "subtree"]
+__all__ = [
+    "MOST_BYTES",
+    "Rule",
+    "Starts",
+    "Statistics",
+    "Subtrees",
+    "Table",
+    "bytes_of_sums",
+    "places",
+    "subtree",
+]

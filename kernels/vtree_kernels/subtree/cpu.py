@@ -24,6 +24,7 @@ from vtree_kernels.subtree.reference import (
     Statistics,
     Subtrees,
     Table,
+    bytes_of_sums,
 )
 from vtree_kernels.subtree.whole import room_for, whole_grower
 
@@ -325,8 +326,7 @@ def _have_cells(lengths: NDArray[np.int64], table: Table, rule: Rule) -> NDArray
 
 def _cells_fit(table: Table, rule: Rule) -> bool:
     """Tell whether one node's sums by code are few enough to keep those of many."""
-    codes = table.n_codes.size * int(table.n_codes.max())
-    return bool(8 * codes * rule.layout.n_stored <= MOST_BYTES)
+    return bytes_of_sums(table.n_codes, rule.layout) <= MOST_BYTES
 
 
 def _stage(

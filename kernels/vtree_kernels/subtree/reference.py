@@ -105,6 +105,11 @@ KINDS: dict[str, type[np.generic]] = {
 }
 
 
+def bytes_of_sums(n_codes: Integers, layout: Any) -> int:
+    """Return what a node's sums by code take in all features, of n_codes (F,), to be kept."""
+    return 8 * n_codes.size * int(n_codes.max()) * int(layout.n_stored)
+
+
 def places(found: Subtrees, n_given: int) -> Integers:
     """Return the places of the first `n_given` nodes and of all below them, ascending."""
     filled = np.arange(found.key.size) < n_given
