@@ -41,7 +41,7 @@ def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Wo
     compact = compacted(sums, weight)  # growth asks for it once a tree
     calls = [
         (codes, order, start[a : a + step], stop[a : a + step], label, weight, sums)
-        + (CODES, planes, not outputs, None, compact)
+        + (CODES, planes, not outputs, compact)
         for a in range(0, start.size, step)
     ]
     # Of a row: sectors of codes, its number, and its statistics.

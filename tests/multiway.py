@@ -23,6 +23,9 @@ class OneBranchALevel(NamedTuple):
     def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         return True
 
+    def derives(self, group: Group) -> bool:
+        return False
+
     def find(self, group: Group, hist: Any, nodes: Nodes, bins: Bins) -> NDArray[np.int64]:
         whole = with_counts(hist, self.layout.n_statistics, self.layout)
         table: NDArray[np.int64] = arrays.to_numpy(whole).astype(np.int64)

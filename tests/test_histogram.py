@@ -11,6 +11,7 @@ from tests.fitting import Setting
 from vtree.errors import MemoryBudgetError
 from vtree.growth import grow
 from vtree.histogram import Segments, build, build_level, check_budget, node_bytes, rows_of
+from vtree_kernels.derive import derive
 from vtree_kernels.scan import with_counts
 
 SETTING = Setting("gini", levels=(-1, 5))
@@ -38,7 +39,9 @@ def test_a_larger_sibling_is_its_parent_less_the_smaller(xp: Namespace) -> None:
             parent_slot=np.array([1, 0]),
             unwanted=1,
         )
-        found = build_level(group, rows, order, segments, parents)
+        found, derived = build_level(group, rows, order, segments, parents)
+        assert derived is not None
+        derive(found, derived)
         direct = build(
             group, rows, order, children_start[[0, 3, 2, 1]], children_stop[[0, 3, 2, 1]]
         )

@@ -13,6 +13,7 @@ from vtree.histogram import Rows
 from vtree.sampling import Draw, drawn_places
 from vtree.thresholds import missing_branch, thresholds
 from vtree.tree import SUBSET, THRESHOLD
+from vtree_kernels.derive import Derived
 from vtree_kernels.scan import Best
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,7 @@ class Nodes(NamedTuple):
     used: NDArray[np.bool_] | None = None  # (L, F) features of the splits above
     depth: Integers | None = None  # (L,)
     tree: Integers | None = None  # (L,) the number of its root
+    derived: Derived | None = None  # whose histograms are rubbish yet, if `Searcher.derives`
 
 
 class Splits(NamedTuple):

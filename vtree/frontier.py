@@ -23,6 +23,7 @@ from vtree.histogram import Segments, build, build_level, node_bytes, nodes_that
 from vtree.plan import Plan
 from vtree.routing import Data
 from vtree.splits import Searcher
+from vtree_kernels.derive import derive
 from vtree_kernels.search import search as rows_search
 
 Integers = NDArray[np.int64]
@@ -78,13 +79,16 @@ def _search_together(
     hists: list[Array | None] = []
     found = []
     for g, group in enumerate(bins.groups):
-        hist = None
+        hist, derived = None, None
         if search.needs_sums(group):
             previous = None if kept is None else kept.hists[g]
-            hist = build_level(group, rows, data.order, segments, previous)
+            hist, derived = build_level(group, rows, data.order, segments, previous)
+            if derived is not None and not search.derives(group):
+                derive(hist, derived)
+                derived = None
         hists.append(hist)
         own = None if hist is None else per_feature(group, hist)
-        found.append(search.find(group, own, request, bins))
+        found.append(search.find(group, own, request._replace(derived=derived), bins))
     return search.choose(found, request, bins), nodes, Kept(hists, nodes)
 
 

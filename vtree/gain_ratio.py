@@ -79,6 +79,10 @@ class InformationSearch(NamedTuple):
         """Tell whether `find` asks for the histograms of a group."""
         return group.categorical
 
+    def derives(self, group: Group) -> bool:
+        """Tell that `find` asks for whole histograms."""
+        return False
+
     def find(
         self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins
     ) -> FoundCuts | FoundBranches:

@@ -17,7 +17,8 @@ from vtree.arrays import Array
 from vtree.binning import Group
 from vtree.errors import MemoryBudgetError
 from vtree.targets import Targets
-from vtree_kernels.histogram import Compact, Derived, compacted, histogram, unpacked
+from vtree_kernels.derive import Derived
+from vtree_kernels.histogram import Compact, compacted, histogram, unpacked
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
 
@@ -164,12 +165,12 @@ def build(
     order: Array,
     start: Integers,
     stop: Integers,
-    derived: Derived | None = None,
+    room: int = 0,
 ) -> Array:
     """Return the histograms (L, G, B, S) of nodes with rows order[start[l] : stop[l]].
 
-    Derived nodes follow, see `vtree_kernels.histogram`. Of a group with bundles they are those of
-    its bundles, for `per_feature`.
+    Behind them is room for `room` more, see `vtree_kernels.histogram`. Of a group with bundles they
+    are those of its bundles, for `per_feature`.
     """
     source = group.bundles or group
     return histogram(
@@ -183,8 +184,8 @@ def build(
         source.n_codes,
         rows.layout.n_stored,
         rows.layout.implied == 0,
-        derived,
         rows.compact,
+        room,
     )
 
 
@@ -210,10 +211,14 @@ def per_feature(group: Group, hist: Array) -> Array:
 
 def build_level(
     group: Group, rows: Rows, order: Array, segments: Segments, previous: Array | None
-) -> Array:
-    """Return the histograms (L, G, B, S) of the wanted nodes of `segments`, as `build` does."""
+) -> tuple[Array, Derived | None]:
+    """Return the histograms (L, G, B, S) of the wanted nodes of `segments`, as `build` does.
+
+    And how the last of them, which are rubbish yet, are derived: None if there are none such.
+    """
+    room = segments.sibling.size
+    hist = build(group, rows, order, segments.start, segments.stop, room)
     derived = None
-    if previous is not None and segments.sibling.size:
-        derived = Derived(previous, segments.parent_slot, segments.sibling)
-    hist = build(group, rows, order, segments.start, segments.stop, derived)
-    return hist[segments.unwanted :, ...]
+    if room:
+        derived = Derived(previous, segments.parent_slot, hist, segments.sibling)
+    return hist[segments.unwanted :, ...], derived

@@ -50,6 +50,9 @@ class Searcher(Protocol):
     def needs_sums(self, group: Group, *, few_rows: bool = False) -> bool:
         """Tell whether `find` asks for the histograms of a group, in nodes with few rows or any."""
 
+    def derives(self, group: Group) -> bool:
+        """Tell whether `find` derives larger siblings' histograms itself, see `Nodes.derived`."""
+
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Any:
         """Return what the search finds in one group of features, hist (L, G, B, S) or None."""
 
@@ -101,6 +104,11 @@ class Search(NamedTuple):
         rows_suffice = not group.categorical and not self.draw.random_threshold
         return not (rows_suffice and (few_rows or self.criterion.by_rows))
 
+    def derives(self, group: Group) -> bool:
+        """Tell whether `find` derives larger siblings' histograms itself, as `scan` does."""
+        scanned = not (group.categorical or self.criterion.by_rows or self.draw.random_threshold)
+        return scanned and group.bundles is None
+
     def directions(self, group: Group) -> NDArray[np.int8] | None:
         """Return the monotone constraints of a group (G,), None if it has none."""
         monotone = None if self.monotone is None else self.monotone[group.features]
@@ -139,6 +147,7 @@ def search_group(
         search.limits,
         gain,
         layout,
+        nodes.derived,
     )
     return Found(Best(*(arrays.to_numpy(field) for field in found)), threshold, None)
 

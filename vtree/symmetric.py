@@ -79,6 +79,10 @@ class SymmetricSearch(NamedTuple):
         """Tell whether `find` asks for the histograms of a group."""
         return True
 
+    def derives(self, group: Group) -> bool:
+        """Tell that `find` asks for whole histograms."""
+        return False
+
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> JointBest:
         """Return the best candidate of each feature of a group, hist (L, G, B, S)."""
         worth, size = self._candidates(group, hist, nodes)

@@ -61,6 +61,9 @@ class Device(Protocol):
     def zeros(self, shape: Extent, dtype: Any) -> Any:
         """Return an array of zeros."""
 
+    def clear(self, array: Any) -> None:
+        """Set an array in C order, or the first part of one, to zeros."""
+
     def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
         """Return rubbish (rows, columns), rows `PITCH` bytes or a multiple of it apart."""
 
@@ -176,6 +179,10 @@ class _CupyDevice:
     def zeros(self, shape: Extent, dtype: Any) -> Any:
         with self.in_use():
             return self._cupy.zeros(shape, dtype=dtype)
+
+    def clear(self, array: Any) -> None:
+        with self.in_use():
+            array.data.memset_async(0, array.nbytes)
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
         return self.empty((rows, pitch(columns, dtype)), dtype)[:, :columns]

@@ -45,7 +45,11 @@ class Array(np.ndarray[Any, Any]):
 
     @property
     def data(self) -> Any:
-        return SimpleNamespace(ptr=self.ctypes.data)
+        return SimpleNamespace(ptr=self.ctypes.data, memset_async=self._memset_async)
+
+    def _memset_async(self, value: int, size: int) -> None:
+        assert self.flags.c_contiguous
+        self.view(np.ndarray).reshape(-1).view(np.uint8)[:size] = value
 
     @property
     def _array(self) -> Any:

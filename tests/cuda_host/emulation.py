@@ -97,6 +97,10 @@ class HostDevice:
     def zeros(self, shape: _cuda.Extent, dtype: Any) -> Any:
         return self._new(shape, dtype, 0)
 
+    def clear(self, array: Any) -> None:
+        assert array._array.flags.c_contiguous
+        array._array[...] = 0
+
     def pitched(self, rows: int, columns: int, dtype: Any) -> Any:
         return strict(self.empty((rows, _cuda.pitch(columns, dtype)), dtype)._array[:, :columns])
 

@@ -21,7 +21,7 @@ from tests.cuda_host.emulation import (
 )
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
-from vtree_kernels.histogram import Compact, Derived, compacted, histogram
+from vtree_kernels.histogram import Compact, compacted, histogram
 from vtree_kernels.histogram import cuda as histogram_cuda
 from vtree_kernels.histogram.cpu import CHUNK
 
@@ -212,7 +212,7 @@ def test_weights_of_32_bits(n_sums: int) -> None:
         assert_same_bits(twin(*narrow), expected)
     compact = compacted(narrow[6], narrow[5])
     assert compact is not None
-    given = (*narrow, True, None, compact)
+    given = (*narrow, True, compact)
     assert_same_bits(histogram(*given), expected)
     if n_sums == 0:  # rows have them once
         assert np.shares_memory(compact.fields, narrow[5])
@@ -301,7 +301,7 @@ def test_cuda_tiles_of_few_digits(
     monkeypatch.setattr(histogram_cuda, "LEAST_CHUNK", 32)
     large = replace(FEW_DIGITS[name], n_rows=600, n_codes=6, weighted=True, sizes=(90, 0, 400))
     arguments, compact = _few_digits(large, digits=10)
-    found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, None, compact]))
+    found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, compact]))
     assert_same_bits(found, histogram.reference(*arguments))
 
 
@@ -314,7 +314,7 @@ def test_cuda_tiles_of_few_digits_take_less_room(
     case = Case(n_rows=600, n_codes=6, sums=1, weighted=True, sizes=(600,))
     arguments, compact = _few_digits(case, digits)
     with emulated(shared_bytes=3 * 6 * 128):  # a count, a weight and a sum of 32 bits each
-        histogram.twin("cuda")(*[*_there(arguments), True, None, compact])
+        histogram.twin("cuda")(*[*_there(arguments), True, compact])
     assert grids == [(1, 1, passes)]
 
 
@@ -329,24 +329,33 @@ def test_cuda_adds_the_largest_task_of_few_digits(monkeypatch: pytest.MonkeyPatc
     compact = compact._replace(bits=np.array([15, 15]))
     arguments = (codes, order, start, stop, label, weight, sums, *rest)
     with emulated():
-        found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, None, compact]))
+        found = to_host(histogram.twin("cuda")(*[*_there(arguments), True, compact]))
     assert_same_bits(found, histogram.reference(*arguments))
 
 
 @pytest.mark.parametrize("sums", [0, 1])
-def test_cuda_derives_siblings(sums: int, cuda: str | int) -> None:
-    case = Case(n_rows=400, sums=sums, sizes=(100, 300))
-    arguments = case.arguments() if sums else _counts_alone(case)
-    parent = histogram.reference(*arguments)
-    parts = np.array([0, 170, 100, 130], dtype=np.int64)
-    rest = arguments[4:] if not sums else (*arguments[4:], True)
-    derived = Derived(parent, np.array([1, 0]), np.array([1, 0]))
-    own = [*arguments[:2], parts[:2], parts[2:] + parts[:2], *rest]
-    expected = histogram.reference(*[*own, derived])
-    there = Derived(on_device(parent), derived.slot, derived.sibling)
-    found = to_host(histogram.twin("cuda")(*[*_there(tuple(own)), there]))
-    assert found.dtype == expected.dtype
-    assert_same_bits(found, expected)
+def test_there_is_room_behind_what_is_built(sums: int, xp: Namespace) -> None:
+    arguments = Case(sums=sums).arguments() if sums else _counts_alone(Case())
+    rest = (*arguments[4:], True) if sums else arguments[4:]
+    own = (*arguments[:4], *rest)
+    expected = histogram.reference(*own)
+    native = histogram.twin("cpu")(*[*own, None, 3])
+    codes, rows, start, stop, label, _, values, *counts = own
+    there = (xp.asarray(codes), xp.asarray(rows), start, stop, xp.asarray(label), None)
+    whole = histogram.reference(*[*there, xp.asarray(values), *counts, None, 3])
+    for each in (native, xp.to_numpy(whole)):
+        assert each.shape == (expected.shape[0] + 3, *expected.shape[1:])
+        assert_same_bits(each[:-3], expected)
+
+
+@pytest.mark.parametrize("sizes", [(100, 300), ()])
+def test_cuda_leaves_room_and_clears_what_it_builds(
+    sizes: tuple[int, ...], cuda: str | int
+) -> None:
+    arguments = _counts_alone(Case(n_rows=400, sizes=sizes))
+    found = to_host(histogram.twin("cuda")(*[*_there(arguments), None, 2]))
+    assert found.shape[0] == len(sizes) + 2
+    assert_same_bits(found[: len(sizes)], histogram.reference(*arguments))
 
 
 def test_cuda_reads_any_layout_of_codes(cuda: str | int) -> None:

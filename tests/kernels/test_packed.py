@@ -85,7 +85,7 @@ def test_kernels_need_nothing_but_the_words(weighted: bool) -> None:
         codes, rows, start, stop, label, weight, sums, 257, planes, True, None
     )
     found = histogram.twin("cpu")(
-        codes, rows, start, stop, label, None, none, 257, planes, True, None, compact
+        codes, rows, start, stop, label, None, none, 257, planes, True, compact
     )
     assert_same_bits(found, expected)
     total = expected[:, 0].sum(axis=1)

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from tests.cuda_host import nvrtc
-from tests.cuda_host.emulation import emulated, on_device
+from tests.cuda_host.emulation import emulated, on_device, to_host
 from vtree.criteria import BOUNDED_NEWTON, CLASSIFICATION, NEWTON, REGRESSION
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
 from vtree_kernels._translate import c_gain
+from vtree_kernels.derive import Derived
 from vtree_kernels.histogram import histogram
 from vtree_kernels.scan import Best, Layout, Limits, scan
 from vtree_kernels.scan import cuda as scan_cuda
@@ -176,6 +178,80 @@ def test_the_contract_holds(name: str) -> None:
         assert found.next[node, g] == (later[later > 0][0] if (later > 0).any() else 0)
         assert found.missing[node, g] == hist[node, g, 0, 0]
         assert found.varies[node, g] == (filled.size >= 2)
+
+
+def _with_siblings(
+    arguments: tuple[Any, ...], number: int, place: Callable[[NDArray[Any]], Any] = np.array
+) -> tuple[Any, Derived]:
+    """Return (hist, how the last `number` nodes come from others), these full of rubbish yet.
+
+    Two histograms that only serve siblings lie in front of hist.
+    """
+    hist = arguments[0]
+    wanted = hist.shape[0] - number
+    draw = np.random.default_rng(number)
+    built = np.concatenate([draw.integers(0, 9, (2, *hist.shape[1:])), hist[:wanted]])
+    slot, sibling = draw.permutation(number + 1)[:number], draw.integers(0, wanted + 2, number)
+    parent = np.zeros((number + 1, *hist.shape[1:]), dtype=hist.dtype)
+    parent[slot] = hist[wanted:] + built[sibling]
+    rubbish = np.full((number, *hist.shape[1:]), 77)
+    level = place(np.concatenate([built, rubbish]).astype(hist.dtype))
+    return level[2:, ...], Derived(place(parent), slot, level, sibling)
+
+
+DERIVED = {
+    "half": (CASES["gini"], 2),
+    "all": (Case("squared_error", weighted=True, n_nodes=3), 3),
+    "none": (Case(), 0),
+    "many classes": (CASES["many classes"], 1),
+    "many tasks": (Case(n_codes=256, n_rows=4000, n_nodes=40), 19),
+    "drawn": (replace(CASES["drawn"], n_nodes=5), 4),
+    "no features to speak of": (CASES["one bin"], 1),
+}
+
+
+@pytest.mark.parametrize("implied", [False, True])
+@pytest.mark.parametrize("name", DERIVED)
+def test_siblings_are_derived_before_they_are_read(name: str, implied: bool, xp: Namespace) -> None:
+    case, number = DERIVED[name]
+    arguments = case.arguments()
+    if implied and not case.regression:
+        arguments = _implied(arguments)
+    expected = scan.twin("cpu")(*arguments)
+    hist, own = _with_siblings(arguments, number)
+    with threads(4):
+        found = scan.twin("cpu")(*[hist, *arguments[1:], own])
+    assert_same_bits(hist, arguments[0])
+    for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+        assert_same_bits(mine, theirs, field)
+    if xp.name == "numpy-read-only":
+        return
+    hist, own = _with_siblings(arguments, number, xp.asarray)
+    _, total, allowed, monotone, lower, upper, *rest = arguments
+    assert monotone is None
+    nodes = (xp.asarray(total), xp.asarray(allowed), None, xp.asarray(lower), xp.asarray(upper))
+    found = scan.reference(*[hist, *nodes, *rest, own])
+    assert_same_bits(xp.to_numpy(hist), arguments[0])
+    for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+        assert_same_bits(xp.to_numpy(mine), theirs, field)
+
+
+@pytest.mark.parametrize("implied", [False, True])
+@pytest.mark.parametrize("name", DERIVED)
+def test_cuda_derives_siblings_in_the_same_launch(
+    name: str, implied: bool, cuda: str | int
+) -> None:
+    case, number = DERIVED[name]
+    arguments = case.arguments()
+    if implied and not case.regression:
+        arguments = _implied(arguments)
+    expected = scan.reference(*arguments)
+    hist, own = _with_siblings(arguments, number, on_device)
+    rest = map(on_device, arguments[1:6])
+    found = scan.twin("cuda")(*[hist, *rest, *arguments[6:], own])
+    assert_same_bits(to_host(hist), arguments[0])
+    for field, mine, theirs in zip(Best._fields, found, expected, strict=True):
+        assert_same_bits(mine, theirs, field)
 
 
 def test_threads_do_not_matter() -> None:

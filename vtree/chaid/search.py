@@ -104,6 +104,10 @@ class ChaidSearch(NamedTuple):
         """Tell whether `find` asks for the histograms of a group."""
         return True
 
+    def derives(self, group: Group) -> bool:
+        """Tell that `find` asks for whole histograms."""
+        return False
+
     def find(self, group: Group, hist: Array | None, nodes: Nodes, bins: Bins) -> Found:
         """Return the groups and the adjusted p-value of each predictor in each node."""
         whole = with_counts(hist, self.layout.n_statistics, self.layout)

@@ -49,6 +49,10 @@ class KnownRows(NamedTuple):
         """Tell that every group is searched by its histograms."""
         return True
 
+    def derives(self, group: Group) -> bool:
+        """Tell that `find` asks for whole histograms."""
+        return False
+
     def find(self, group: Group, hist: Array, nodes: Nodes, bins: Bins) -> Found:
         """Return the best split of each node in each feature of a group, hist (L, G, B, S)."""
         search, layout = self.search, self.search.layout

@@ -1,7 +1,7 @@
 """histogram: statistics of each (node, feature, code).
 
     hist = histogram(codes, rows, start, stop, label, weight, sums, n_codes, n_statistics,
-                     counted, derived, compact)
+                     counted, compact, room)
 
 codes (N, G); rows (R,) int32 row numbers, those of node l at rows[start[l] : stop[l]]; start and
 stop (L,) int64 NumPy. Each row adds to hist[l, g, codes[row, g], :] (L, G, B, S):
@@ -16,8 +16,8 @@ Class counts without weights need no plane 0, for the classes add up to it: then
 and hist is int32; otherwise it is int64. Sums are exact; the caller sees to it that they cannot
 overflow.
 
-With `derived`, D more nodes follow the L built ones: node d is `derived.parent[derived.slot[d]]`
-less hist[derived.sibling[d]], its parent less its sibling.
+So many more nodes as `room` says follow the L built ones, whose cells are rubbish: histograms that
+are derived from others, see `vtree_kernels.derive`.
 
 `compact` is what `compacted(sums, weight, counted)` returned for the same statistics. It changes
 nothing but what a twin reads: a tree whose histograms take many calls asks for it once. Where it is
@@ -31,7 +31,7 @@ nor sums, (N, 0).
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.histogram import reference
-from vtree_kernels.histogram.reference import Compact, Derived, numbers_of, packing, unpacked
+from vtree_kernels.histogram.reference import Compact, numbers_of, packing, unpacked
 
 histogram = Kernel(
     reference.histogram,
@@ -45,7 +45,6 @@ packed_sums = Kernel(reference.packed_sums, cpu="vtree_kernels.histogram.packed"
 
 __all__ = [
     "Compact",
-    "Derived",
     "compacted",
     "histogram",
     "numbers_of",

@@ -20,7 +20,7 @@ from vtree_kernels.histogram.adding import (
     count_apart,
     count_two,
 )
-from vtree_kernels.histogram.reference import Compact, Derived
+from vtree_kernels.histogram.reference import Compact
 from vtree_kernels.histogram.words import (
     add_counts,
     all_bits,
@@ -239,15 +239,6 @@ def _reduce(hist, extra, tasks, first_task, last_task):  # type: ignore[no-untyp
                 target[i] += own[i]
 
 
-@numba.njit(cache=True, nogil=True)
-def _derive(hist, n_built, parent, slot, sibling, first, last):  # type: ignore[no-untyped-def]
-    for d in range(first, last):
-        target = hist[n_built + d].reshape(-1)
-        whole, other = parent[slot[d]].reshape(-1), hist[sibling[d]].reshape(-1)
-        for i in range(target.size):
-            target[i] = whole[i] - other[i]
-
-
 def compacted(
     sums: NDArray[np.int64], weight: NDArray[np.int64] | None, counted: bool = True
 ) -> Compact | None:
@@ -305,15 +296,14 @@ def histogram(
     n_codes: int,
     n_statistics: int,
     counted: bool = True,
-    derived: Derived | None = None,
     compact: Compact | None = None,
+    room: int = 0,
 ) -> NDArray[Any]:
-    """Return hist (L + D, G, B, S); see the package for the contract."""
+    """Return hist (L + room, G, B, S); see the package for the contract."""
     shape = (codes.shape[1], n_codes, n_statistics)
     counts_alone = not counted and weight is None and label.shape[1] == 1 and sums.shape[1] == 0
     dtype = np.int32 if counts_alone else np.int64  # pairs are added as 64 bits each
-    n_derived = 0 if derived is None else derived.slot.size
-    hist = np.empty((start.size + n_derived, *shape), dtype=dtype)
+    hist = np.empty((start.size + room, *shape), dtype=dtype)
     # A private copy is cleared and added up: so many rows that this does not show.
     n_rows = int((stop - start).sum())
     size = max(min(CHUNK, -(-n_rows // SHARES)), LEAST_CHUNK, 12 * n_codes * n_statistics)
@@ -341,12 +331,4 @@ def histogram(
     _threads.run(batch, len(borders) - 1, work=work)
     if extra.shape[0]:
         _reduce(hist, extra, tasks, 0, len(tasks))
-    if derived is not None and n_derived:
-        some = max(1, 100_000 // max(1, cells))  # nodes a task
-
-        def derive(index: int) -> None:
-            last = min((index + 1) * some, n_derived)
-            _derive(hist, start.size, *derived, index * some, last)
-
-        _threads.run(derive, -(-n_derived // some), work=n_derived * cells // 4)
     return hist if counted else hist.astype(np.int32, copy=False)

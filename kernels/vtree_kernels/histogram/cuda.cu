@@ -148,17 +148,3 @@ extern "C" __global__ void __launch_bounds__(256) direct(
              add_row(hist + place * n_statistics, n_statistics, row);
          });
 }
-
-// Writes hist[n_built + d] = parent[slot[d]] − hist[sibling[d]], histograms of `cells` each.
-extern "C" __global__ void __launch_bounds__(256) derive(
-    const CELL *__restrict__ parent, const long long *__restrict__ both, long long n_derived,
-    long long n_built, long long cells, CELL *hist) {
-    const long long *slot = both, *sibling = both + n_derived;
-    const long long step = (long long)gridDim.x * blockDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n_derived * cells;
-         i += step) {
-        const long long d = i / cells, cell = i % cells;
-        hist[(n_built + d) * cells + cell] =
-            parent[slot[d] * cells + cell] - hist[sibling[d] * cells + cell];
-    }
-}

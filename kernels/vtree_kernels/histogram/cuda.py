@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +11,11 @@ from vtree_kernels._cuda import (
     Device,
     Program,
     Variant,
-    blocks_for,
     c_type,
     device_of,
     numpy_dtype,
 )
-from vtree_kernels.histogram.reference import Compact, Derived
+from vtree_kernels.histogram.reference import Compact
 
 # A tile is cleared and read once, a cell a lane; a row adds to as many cells as a tile is wide.
 CELLS_A_ROW = 32  # of a tile that a row pays for
@@ -90,17 +88,17 @@ def histogram(
     n_codes: int,
     n_statistics: int,
     counted: bool = True,
-    derived: Derived | None = None,
     compact: Compact | None = None,
+    room: int = 0,
 ) -> Any:
-    """Return hist (L + D, G, B, S); see the package for the contract."""
+    """Return hist (L + room, G, B, S); see the package for the contract."""
     here = device_of(codes)
     n_features = codes.shape[1]
-    n_derived = 0 if derived is None else derived.slot.size
-    shape = (start.size + n_derived, n_features, n_codes, n_statistics)
-    hist = here.zeros(shape, np.int64 if counted else np.int32)
-    if 0 in shape:
+    shape = (start.size + room, n_features, n_codes, n_statistics)
+    hist = here.empty(shape, np.int64 if counted else np.int32)
+    if 0 in shape or not start.size:
         return hist
+    here.clear(hist[: start.size, ...])  # the rest is for others to write
     nothing = here.empty(0, np.int64)
     table = Table.of(here, codes)
     shifts = _shifts(compact)
@@ -126,7 +124,7 @@ def histogram(
         here.contiguous(sums),
         shifts or (0, 0),
     )
-    _build(here, kernels, add, tiles, (start, stop, derived), hist)
+    _build(here, kernels, add, tiles, (start, stop), hist)
     return hist
 
 
@@ -172,14 +170,14 @@ def _build(
     kernels: Variant,
     own: _Rows,
     tiles: _Tiles,
-    nodes: tuple[NDArray[np.int64], NDArray[np.int64], Derived | None],
+    nodes: tuple[NDArray[np.int64], NDArray[np.int64]],
     hist: Any,
 ) -> None:
     """Add the rows of each node to its histogram, in one launch for large and one for small.
 
-    A third one derives histograms; one copy to the device serves them all.
+    One copy to the device serves both.
     """
-    start, stop, derived = nodes
+    start, stop = nodes
     n_features, n_codes, n_statistics = hist.shape[1:]
     groups = -(-n_features // tiles.width)
     large = stop - start >= n_codes * tiles.planes * tiles.width // CELLS_A_ROW
@@ -192,8 +190,7 @@ def _build(
     size = min(max(size, LEAST_CHUNK), MOST_CHUNK)
     many = chunks(np.flatnonzero(large), start, stop, size).reshape(-1)
     few = chunks(np.flatnonzero(~large), start, stop, SMALL_CHUNK).reshape(-1)
-    both = () if derived is None else (derived.slot, derived.sibling)
-    there = here.upload(np.concatenate([many, few, *both]))
+    there = here.upload(np.concatenate([many, few]))
     if many.size:
         grid: tuple[int, ...] = (many.size // 3, groups, tiles.passes)
         last = (np.int32(tiles.planes), *map(np.int32, own.shifts), hist)
@@ -204,15 +201,3 @@ def _build(
         grid = (-(-few.size // 24), groups)
         listed = (there[many.size :], np.int32(few.size // 3))
         kernels.launch("direct", grid, 256, *table, *listed, *rest, hist)
-    if derived is not None and derived.slot.size:
-        _derive(here, kernels, derived, there[many.size + few.size :], start.size, hist)
-
-
-def _derive(
-    here: Device, kernels: Variant, derived: Derived, both: Any, n_built: int, hist: Any
-) -> None:
-    cells = math.prod(hist.shape[1:])
-    number = derived.slot.size
-    blocks = blocks_for(number * cells, 256, most=here.processors * 32)
-    sizes = (np.int64(number), np.int64(n_built), np.int64(cells))
-    kernels.launch("derive", blocks, 256, here.contiguous(derived.parent), both, *sizes, hist)

@@ -11,14 +11,6 @@ _WORD = 64  # bits
 _LEAST_ROOM = 14  # of fields that share a word: more flushes cost more than another word
 
 
-class Derived(NamedTuple):
-    """Nodes whose histogram is their parent's less their sibling's."""
-
-    parent: Any  # (P, G, B, S) histograms of the level above
-    slot: Any  # (D,) int64 NumPy, a node's parent among the P
-    sibling: Any  # (D,) int64 NumPy, its sibling among the built ones
-
-
 class Compact(NamedTuple):
     """The weight, if any, and the sums of N rows in as few bytes as hold them."""
 
@@ -151,10 +143,10 @@ def histogram(
     n_codes: int,
     n_statistics: int,
     counted: bool = True,
-    derived: Derived | None = None,
     compact: Compact | None = None,
+    room: int = 0,
 ) -> Any:
-    """Return hist (L + D, G, B, S); see the package for the contract."""
+    """Return hist (L + room, G, B, S); see the package for the contract."""
     xp = array_namespace(codes)
     positions, node = node_of_position(rows, start, stop)
     chosen = xp.take(rows, positions)
@@ -167,9 +159,7 @@ def histogram(
     shape = (n_nodes, n_codes, n_statistics)
     hist = xp.stack([xp.reshape(feature, shape) for feature in features], axis=1)
     hist = xp.astype(hist, xp.int64 if counted else xp.int32)
-    if derived is None:
+    if not room:
         return hist
-    place = device(hist)
-    parent = xp.take(derived.parent, xp.asarray(derived.slot, device=place), axis=0)
-    sibling = xp.take(hist, xp.asarray(derived.sibling, device=place), axis=0)
-    return xp.concat([hist, parent - sibling], axis=0)
+    free = xp.empty((room, *hist.shape[1:]), dtype=hist.dtype, device=device(hist))
+    return xp.concat([hist, free], axis=0)

@@ -1,6 +1,6 @@
 """scan: the best split of each (node, feature) from its histogram.
 
-    best = scan(hist, total, allowed, monotone, lower, upper, limits, gain, layout)
+    best = scan(hist, total, allowed, monotone, lower, upper, limits, gain, layout, derived)
 
 hist (L, G, B, S) int64, code 0 for missing values, or int32 with S − 1 planes where plane 0, the
 number of rows, is the sum of the first output's layout.classes planes; total (L, S) int64, each
@@ -22,6 +22,8 @@ missing values right or left (both are tried where there are any). It is legal i
 node's bounds; lower and upper may be None for nodes without. The sides come as float64, exact below
 2^53. A gain that is NaN, since what it is worked out from overflows, is no split. The largest gain
 wins, then missing to the right, then the lowest b (scikit-learn's order).
+With `derived` the last nodes' histograms are written first, as by `vtree_kernels.derive`: each when
+it is about to be read, so that its cells come from near memory.
 Returns `Best`, each (L, G): gain float64 (−inf: no legal split), bin int32, next int32 (the next
 code after `bin` with rows in it, or 0), missing_left bool, missing int64 (rows with code 0),
 varies bool (rows with at least two codes), and left (L, G, S) int64. The twin for

@@ -24,6 +24,8 @@ from vtree_kernels._lanes import (
     put_lanes,
 )
 from vtree_kernels._naming import named_after
+from vtree_kernels.derive.cpu import flat, less
+from vtree_kernels.derive.reference import Derived
 from vtree_kernels.elementary import choose
 from vtree_kernels.scan.reference import Best, Layout, Limits
 
@@ -272,12 +274,17 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape)
     def scan_nodes(  # type: ignore[no-untyped-def]
-        hist, total, allowed, monotone, lower, upper, minima, layout, first, last, scratch, out
+        hist, siblings, total, allowed, monotone, lower, upper, minima, layout, part, scratch, out
     ):
+        cells_of, parent, slot, built, sibling = siblings
+        first_derived = hist.shape[0] - slot.size
         out_gain, out_bin, out_next, out_missing_left, out_missing, out_varies, out_left = out
         implied = total.shape[1] - hist.shape[3]
-        for node in range(first, last):
+        for node in range(part[0], part[1]):
+            d = node - first_derived
             for g in range(hist.shape[1]):
+                if d >= 0:
+                    less(cells_of[node, g], parent[slot[d], g], built[sibling[d], g])
                 cells = hist[node, g]
                 direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
                 bounds = (direction, lower[node], upper[node])
@@ -324,6 +331,20 @@ def empty_best(n_nodes: int, n_features: int, n_statistics: int) -> Best:
     )
 
 
+def _siblings(hist: NDArray[Any], derived: Derived | None) -> tuple[NDArray[Any], ...]:
+    """Return what the kernel derives nodes from: none of them where nothing is derived."""
+    if derived is None:
+        cells, nodes = np.empty((0, 0, 0), dtype=hist.dtype), np.empty(0, dtype=np.int64)
+        return cells, cells, nodes, cells, nodes
+    return (
+        flat(hist),
+        flat(derived.parent),
+        derived.slot,
+        flat(derived.built),
+        derived.sibling,
+    )
+
+
 def scan(
     hist: NDArray[np.int64],
     total: NDArray[np.int64],
@@ -334,6 +355,7 @@ def scan(
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    derived: Derived | None = None,
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     shape = hist.shape[:2]
@@ -345,13 +367,15 @@ def scan(
         allowed = np.zeros(shape, dtype=np.int32)
     fixed = (allowed, directions, *free_bounds(lower, upper, shape[0]), minima)
     compiled_layout = layout._replace(unit=np.asarray(layout.unit, dtype=np.float64))
+    siblings = _siblings(hist, derived)
     per_task = max(1, 16_384 // (shape[1] * hist.shape[2]))
 
     def nodes(index: int) -> None:
         first = index * per_task
         last = min(first + per_task, shape[0])
         scratch = scratch_for(layout._replace(implied=total.shape[1] - hist.shape[3]))
-        kernel(hist, total, *fixed, compiled_layout, first, last, scratch, tuple(best))
+        part = (first, last)
+        kernel(hist, siblings, total, *fixed, compiled_layout, part, scratch, tuple(best))
 
     _threads.run(nodes, -(-shape[0] // per_task), work=hist.size * 4)
     return best

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree_kernels._cuda import Device, Program, blocks_for, c_type, device_of
+from vtree_kernels._cuda import Device, Program, blocks_for, c_type, device_of, numpy_dtype
 from vtree_kernels._translate import TranslationError, c_gain
+from vtree_kernels.derive.reference import Derived
 from vtree_kernels.scan import reference
 from vtree_kernels.scan.reference import Best, Layout, Limits
 
@@ -33,6 +34,7 @@ def scan(
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    derived: Derived | None = None,
 ) -> Best:
     """Return the best split of each node and feature, on the host, in one copy.
 
@@ -47,9 +49,9 @@ def scan(
     try:
         prelude = c_gain(gain)
     except TranslationError:
-        return reference.scan(*own, limits, gain, layout)
+        return reference.scan(*own, limits, gain, layout, derived)
     if not width:
-        return reference.scan(*own, limits, gain, layout)
+        return reference.scan(*own, limits, gain, layout, derived)
     small = n_statistics <= _SMALL
     kernels = _program.on(here, prelude, **macros(layout, c_type(hist.dtype)))
     found = here.empty((n_nodes, n_features, 4 + n_statistics), np.int64)
@@ -59,14 +61,13 @@ def scan(
             "scan",
             blocks_for(pairs, _WARPS if small else 1),
             32 * (_WARPS if small else 1),
-            here.contiguous(hist),
+            *_on_histograms(here, hist, derived, layout),
             here.empty(0, np.int32) if allowed is None else here.contiguous(allowed),
             np.int32(allowed is not None),
             np.int64(pairs),
             np.int32(n_features),
             np.int32(n_codes),
             *on_nodes(here, total, monotone, lower, upper),
-            packed(here, layout),
             np.int64(max(1, limits.min_rows)),
             np.float64(limits.min_weight),
             np.int32(32 if small else width),
@@ -98,11 +99,33 @@ def on_nodes(
     ]
 
 
+def _on_histograms(here: Device, hist: Any, derived: Derived | None, layout: Layout) -> list[Any]:
+    """Return the arguments that say where histograms lie, and their layout.
+
+    Slots and siblings of derived nodes and the layout go to the device in one copy.
+    """
+    words = _words(layout).view(np.int64)
+    if derived is None:
+        none = here.empty(0, numpy_dtype(hist.dtype))
+        return [here.contiguous(hist), none, none, here.upload(words), np.int64(0)]
+    return [
+        hist,  # in C order, or what is written would be lost
+        here.contiguous(derived.parent),
+        here.contiguous(derived.built),
+        here.upload(np.concatenate([derived.slot, derived.sibling, words])),
+        np.int64(derived.slot.size),
+    ]
+
+
 def packed(here: Device, layout: Layout) -> Any:
     """Return a layout on the device, as `layout_of` takes it."""
+    return here.upload(_words(layout))
+
+
+def _words(layout: Layout) -> NDArray[np.float64]:
     integers = [*layout[:5], layout.implied, int(layout.confined)]
     numbers = [layout.center, layout.scale, layout.shrink, layout.clip, *layout.unit]
-    return here.upload(np.asarray([*integers, *numbers], dtype=np.float64))
+    return np.asarray([*integers, *numbers], dtype=np.float64)
 
 
 def _columns(here: Device, n_statistics: int) -> int:

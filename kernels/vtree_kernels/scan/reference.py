@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from vtree_kernels.derive.reference import Derived, derive
+
 
 class Layout(NamedTuple):
     """Where the statistics of a row lie among the S planes of a histogram.
@@ -91,9 +93,12 @@ def scan(
     limits: Limits,
     gain: Callable[[Any, Any, Any], Any],
     layout: Any,
+    derived: Derived | None = None,
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     xp = array_namespace(hist)
+    if derived is not None:
+        derive(hist, derived)
     hist = with_counts(hist, total.shape[1], layout)
     if lower is None or upper is None:
         upper = xp.full(hist.shape[0], float("inf"), dtype=xp.float64, device=device(hist))

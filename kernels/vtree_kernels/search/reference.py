@@ -33,7 +33,7 @@ def search(
 ) -> Best:
     """Return the best split of each node and feature; see the package for the contract."""
     counted = layout.implied == 0
-    statistics = (label, weight, sums, n_codes, layout.n_stored, counted, None, compact)
+    statistics = (label, weight, sums, n_codes, layout.n_stored, counted, compact)
     step = max(1, _CELLS // (codes.shape[1] * n_codes * layout.n_stored))
     parts = []
     for first in range(0, max(1, start.size), step):
