@@ -1,6 +1,7 @@
 """`device="cuda"` as a whole, launchers and kernels: the CPU's model, bit for bit."""
 
 import itertools
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -273,10 +274,35 @@ def test_launches_a_level_do_not_grow_with_its_nodes(
     assert all(device.launches.count(launch) == count for launch, count in once.items())
 
 
-def _calls(estimator: Any, max_depth: int, n_classes: int = 3, **parameters: Any) -> list[str]:
+@pytest.mark.cuda_host
+@pytest.mark.parametrize("more_rows", [0, 32])
+def test_wider_levels_have_the_same_launches_and_reads(
+    more_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    monkeypatch.setattr(frontier, "MORE_ROWS", more_rows)
+    levels, found = 2, []
+    for trees in (1, 12):  # all of whose nodes are one frontier
+        own = {"n_rows": 600, "n_estimators": trees, "random_state": 0}
+        shallow, deep = (
+            Counter(_calls(RandomForestClassifier, depth, **own)) for depth in (2, 2 + levels)
+        )
+        found.append(deep - shallow)
+        # Which rows are added up in tiles and which in global memory is a matter of nodes' sizes.
+        built = found[-1].pop("tiles", 0) + found[-1].pop("direct", 0)
+        assert built == 0 if more_rows else levels <= built <= 2 * levels
+    assert found[0] == found[1]
+    assert set(found[0].values()) <= {levels, 4 * levels}
+    assert found[0]["in"] == 4 * levels
+    assert {*ROUTED, "out"} < set(found[0])
+
+
+def _calls(
+    estimator: Any, max_depth: int, n_classes: int = 3, n_rows: int = 2000, **parameters: Any
+) -> list[str]:
     """Return, in their order, what a fit level by level launches and copies ("in", "out")."""
     kind = REALS if estimator.__name__.endswith("Regressor") else CLASSES
-    X, y, _ = _table(kind, n_classes, n_rows=2000)
+    X, y, _ = _table(kind, n_classes, n_rows)
     read = arrays.to_numpy
     with emulated() as device, pytest.MonkeyPatch.context() as patch:
         own = device.launches

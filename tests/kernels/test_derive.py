@@ -68,5 +68,5 @@ def test_cuda_agrees(name: str, dtype: Any, cuda: str | int) -> None:
 def test_what_could_not_be_written_to_is_refused() -> None:
     level, _, own = _case("pairs", np.int64)
     turned = level.transpose(0, 2, 1, 3)
-    with pytest.raises(AttributeError):
+    with pytest.raises(ValueError, match="must be in C order"):
         derive.twin("cpu")(turned, own)

@@ -30,11 +30,14 @@ def _derive(cells, first_derived, parent, slot, built, sibling, first, last):  #
 
 
 def flat(hist: NDArray[Any]) -> NDArray[Any]:
-    """Return a view (L, G, B · S) of histograms (L, G, B, S), so that loops over cells are one."""
+    """Return a view (L, G, B · S) of histograms (L, G, B, S), so that loops over cells are one.
+
+    Raises ValueError where it would be a copy, which is not what is to be written to.
+    """
+    if not hist.flags.c_contiguous:
+        raise ValueError(f"histograms must be in C order, got strides {hist.strides}")
     n_nodes, n_features, n_codes, n_statistics = hist.shape
-    view = hist.view()
-    view.shape = (n_nodes, n_features, n_codes * n_statistics)  # raises instead of copying
-    return view
+    return hist.reshape(n_nodes, n_features, n_codes * n_statistics)
 
 
 def derive(hist: NDArray[Any], derived: Derived) -> None:
