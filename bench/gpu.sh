@@ -10,7 +10,7 @@
 #     pip download --no-deps -d .wheels array-api-compat array-api-strict
 #
 # fetches them beforehand. Peers that are not installed are left out; what fails or takes too long is
-# said in the summary. It leaves six files at most: gpu_summary.txt, gpu_steps.txt with all that was
+# said in the summary. It leaves eight files at most: gpu_summary.txt, gpu_steps.txt with all that was
 # printed, the rows of each bench, and all of them in gpu.json; they grow step by step.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -155,6 +155,7 @@ kernel subtree 30 --rows 200000
 kernel search 30 --rows 400000
 step compare 120 "$python" bench/compare.py --rows 1000000 100000 --features 28 --classes 2 \
     --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
+step level 40 "$python" bench/bench_level.py --repeats 3 --results "$out"
 kernel route 40
 kernel bincode 40
 kernel differ 20

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.cuda_host.emulation import emulated
+from vtree import subtrees
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.bincode import bincode
 
@@ -82,7 +83,7 @@ def test_a_bench_prints_a_table_and_writes_rows(script: str, tmp_path: Path) -> 
 
 def test_every_bench_is_tested() -> None:
     scripts = (ROOT / "bench").glob("*.py")
-    on_a_gpu = {"bench_atomics"}
+    on_a_gpu = {"bench_atomics", "bench_level"}
     assert {path.stem for path in scripts if "__main__" in path.read_text()} == set(RUNS) | on_a_gpu
 
 
@@ -181,13 +182,35 @@ def test_shared_atomics_are_counted(
     assert "| two lanes a bank |" in capsys.readouterr().out
 
 
-def test_shared_atomics_need_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.cuda_host
+def test_the_parts_of_a_level_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.syspath_prepend(ROOT / "bench")
-    script = importlib.import_module("bench_atomics")
+    script = importlib.import_module("bench_level")
+    monkeypatch.setattr(subtrees, "FEW_ON_DEVICE", 0)
+    small = ("--rows", "900", "--features", "5", "--depths", "1", "2", "--repeats", "1")
+    monkeypatch.setattr(sys, "argv", ["bench", *small, "--results", str(tmp_path)])
+    with emulated():
+        script.main()
+    rows = [json.loads(line) for line in (tmp_path / "level.jsonl").read_text().splitlines()]
+    calls = {(row["target"], row["part"]): row["calls"] for row in rows}
+    # As tests/test_cuda_path.py has it: 5 launches for nodes with few rows, 6 of real targets.
+    assert calls["two classes", "launches"] == 5
+    assert calls["two classes", "copies to the device"] == 4
+    assert calls["two classes", "copies back"] == 1
+    assert calls["real", "launches"] == 6
+    assert "| the host's own work |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("script", ["bench_atomics", "bench_level"])
+def test_some_benches_need_a_gpu(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    module = importlib.import_module(script)
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setattr(sys, "argv", ["bench"])
-    with pytest.raises(SystemExit, match="bench_atomics needs a GPU"):
-        script.main()
+    with pytest.raises(SystemExit, match=f"{script} needs a GPU"):
+        module.main()
 
 
 @pytest.mark.cuda_host
