@@ -13,9 +13,12 @@ from vtree.criteria import Criterion
 from vtree.grown import Grown, breadth_first_of
 from vtree.targets import Targets
 from vtree.tree import Tree, children, levels, narrow, repacked
+from vtree_kernels import own_pages
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_BLOCK = 1 << 16  # statistics, which a near cache holds
 
 _AT_LEAVES = {
     **{"feature": -1, "kind": 0, "bin": 0, "threshold": 0.0, "n_children": 0, "missing_child": -1}
@@ -39,7 +42,7 @@ def finish(
     map_offset, rows = grown.map_offset, arrays.to_numpy(rows)
     grown, order, root = breadth_first_of(grown, int(grown.tree.max()) + 1)
     weight = grown.total[:, targets.layout.weight].astype(np.float64)
-    center = criterion.center(grown.total, grown.start, grown.stop, rows, targets)
+    center, impurity = _by_sums(grown, rows, targets, criterion)
     tree = assembled(
         grown,
         branch_map,
@@ -51,13 +54,35 @@ def finish(
     )
     offset, branch_map = repacked(map_offset, branch_map, order, tree.first_child >= 0)
     tree = tree._replace(root=root.astype(np.int32), map_offset=offset, branch_map=branch_map)
-    if criterion.impurity is not None:
-        impurity = criterion.impurity(grown.total, targets.layout)
-    elif not gains_add_up:
-        impurity = _own_impurity(center, tree, grown, rows, targets, criterion) / weight
-    else:
-        impurity = _impurity_around(center, tree, grown, rows, targets, criterion) / weight
+    if impurity is None:
+        impurity_of = _impurity_around if gains_add_up else _own_impurity
+        impurity = impurity_of(center, tree, grown, rows, targets, criterion) / weight
     return narrow(tree._replace(impurity=impurity))
+
+
+def _by_sums(
+    grown: Grown, rows: NDArray[np.int32], targets: Targets, criterion: Criterion
+) -> tuple[Floats, Floats | None]:
+    """Return (centers (M, K), impurities (M,) where statistics tell them).
+
+    A block of nodes after another: its statistics are read once, and what is worked out on the way
+    is small.
+    """
+    layout, (n_nodes, n_statistics) = targets.layout, grown.total.shape
+    if criterion.impurity is None:
+        return criterion.center(grown.total, grown.start, grown.stop, rows, targets), None
+    width = layout.outputs * layout.classes
+    found = own_pages(
+        {"center": ((n_nodes, width), np.float64), "impurity": ((n_nodes,), np.float64)}
+    )
+    size = max(1, _BLOCK // n_statistics)
+    for begin in range(0, n_nodes, size):
+        block = slice(begin, begin + size)
+        own = grown.total[block]
+        segments = grown.start[block], grown.stop[block]
+        found["center"][block] = criterion.center(own, *segments, rows, targets)
+        found["impurity"][block] = criterion.impurity(own, layout)
+    return found["center"], found["impurity"]
 
 
 def assembled(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.breadth_first import children as children
 from vtree_kernels.breadth_first import levels as levels
@@ -201,8 +202,9 @@ def _with_offsets(tree: Tree, size: int) -> Tree:
 class Gathering:
     """Trees that come one after another, put into the arrays of one as they come.
 
-    So none of them is held twice. Room for trees to come is reserved by those before; memory that
-    nothing is written to is not taken.
+    So none of them is held twice. Room for trees to come is reserved by those before; pages that
+    nothing is written to are never taken. They are usual ones, where NumPy asks for large pages: of
+    these each field would hold one that is written in part.
     """
 
     def __init__(self, n_trees: int) -> None:
@@ -233,7 +235,8 @@ class Gathering:
         """Return the array of a field with room for `left` times as many as in `own`, and more."""
         used, before = self._used[name], self._arrays.get(name, own[:0])
         room = used + max(len(own), int(1.1 * left * len(own)))
-        whole = np.empty((room, *own.shape[1:]), np.result_type(before, own))
+        shape, dtype = (room, *own.shape[1:]), np.result_type(before, own)
+        whole = own_pages({name: (shape, dtype)})[name]
         whole[:used] = before[:used]
         return whole
 
@@ -244,7 +247,10 @@ class Gathering:
     def whole(self) -> Tree:
         """Return the trees, after which none can be added."""
         for name, own in self._arrays.items():
-            own.resize((self._used[name], *own.shape[1:]), refcheck=False)
+            used = self._used[name]
+            if own.base is None:  # not on pages of its own
+                own.resize((used, *own.shape[1:]), refcheck=False)
+            self._arrays[name] = own[:used]
         return Tree(**self._arrays)
 
 

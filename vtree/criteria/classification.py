@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from vtree.elementary import choose, log2
+
+_FEW = 32  # classes that are all looked at in each node
 
 
 def gini(left: Any, right: Any, layout: Any) -> Any:
@@ -64,22 +68,37 @@ def shares(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
 
 def gini_impurity(stats: Any, layout: Any) -> Any:
     """Return 1 − Σ p_k² of nodes with statistics (M, S), averaged over outputs, (M,)."""
-    weight = stats[:, layout.weight]
     total = 0.0
     for output in range(layout.outputs):
-        squares = 0.0
-        for c in range(layout.classes):
-            share = stats[:, layout.first + output * layout.classes + c] / weight
-            squares = squares + share * share
-        total = total + (1.0 - squares)
+        first = layout.first + output * layout.classes
+        total = total + (1.0 - _summed(_square, stats, layout, first, layout.classes))
     return total / layout.outputs
 
 
 def entropy_impurity(stats: Any, layout: Any) -> Any:
     """Return −Σ p_k log2 p_k of nodes with statistics (M, S), averaged over outputs, (M,)."""
-    weight = stats[:, layout.weight]
-    total = 0.0
-    for k in range(layout.first, layout.first + layout.outputs * layout.classes):
-        share = stats[:, k] / weight
-        total = total - share * log2(choose(share > 0.0, share, 1.0))
+    total = 0.0 - _summed(_logarithmic, stats, layout, layout.first, layout.outputs * layout.classes)
     return choose(total > 0.0, total, 0.0) / layout.outputs
+
+
+def _square(share: Any) -> Any:
+    return share * share
+
+
+def _logarithmic(share: Any) -> Any:
+    return share * log2(choose(share > 0.0, share, 1.0))
+
+
+def _summed(term: Any, stats: Any, layout: Any, first: int, count: int) -> Any:
+    """Return Σ term(p_k) over the classes of `count` planes from `first` on, in order, (M,).
+
+    A class that a node has no row of adds exactly nothing: of many only the others are looked at.
+    """
+    weight, own = stats[:, layout.weight], stats[:, first : first + count]
+    if count <= _FEW:
+        total = 0.0
+        for k in range(count):
+            total = total + term(own[:, k] / weight)
+        return total
+    node, k = np.nonzero(own)  # by node, then by class, and so they are added
+    return np.bincount(node, term(own[node, k] / weight[node]), minlength=own.shape[0])
