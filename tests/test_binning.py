@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.bits import assert_same_bits
 from tests.conftest import Namespace
 from vtree import binning
-from vtree.binning import Bins, beside, bin_table, midpoints, spread, with_columns
+from vtree.binning import Bins, beside, bin_table, by_column, midpoints, spread, with_columns
 from vtree.errors import InputError
 
 number = st.one_of(
@@ -202,4 +202,5 @@ def test_codes_by_column_are_those_of_their_rows(n_rows: int) -> None:
     (group,) = with_columns(bin_table(X, np.zeros(3, dtype=np.int64))).groups
     assert group.by_column is not None and group.by_column.flags.f_contiguous
     np.testing.assert_array_equal(group.by_column, group.codes)
+    assert by_column(group.by_column) is group.by_column
     assert group.of(group.codes[: n_rows // 2]).by_column is None

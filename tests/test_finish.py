@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.fitting import Setting, fit
+from vtree import finish as finishing
 from vtree.finish import finish
 from vtree.growth import grow
 from vtree.predict import leaves
@@ -65,6 +66,16 @@ def test_class_shares_and_gini_of_nodes() -> None:
         shares = counts / counts.sum()
         np.testing.assert_array_equal(tree.value[node], shares)
         assert tree.impurity[node] == pytest.approx(1.0 - (shares**2).sum(), abs=1e-14)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_no_block_of_nodes_changes_a_tree(criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, weight = _data()
+    codes = np.clip(y, 0, 3).astype(np.int64)
+    whole = fit(X, codes, Setting(criterion), weight)
+    for statistics in (1, 50):
+        monkeypatch.setattr(finishing, "_BLOCK", statistics)
+        assert fingerprint(fit(X, codes, Setting(criterion), weight)) == fingerprint(whole)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])

@@ -23,6 +23,7 @@ from vtree.tree import (
     parents,
     sum_upward,
 )
+from vtree_kernels import _pages
 
 
 def _forest(n_trees: int = 3) -> Tree:
@@ -151,7 +152,9 @@ def test_a_chain_of_thousands_of_nodes() -> None:
     assert canonical(tree).feature.size == size
 
 
-def test_trees_come_apart_and_together_again() -> None:
+@pytest.mark.parametrize("pages", [_pages.LEAST, 0], ids=["small", "own pages"])
+def test_trees_come_apart_and_together_again(pages: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pages, "LEAST", pages)
     forest = _forest(4)
     apart = [one_tree(forest, number) for number in range(4)]
     for tree in apart:

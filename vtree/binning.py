@@ -101,19 +101,21 @@ def with_columns(bins: Bins) -> Bins:
     groups = []
     for group in bins.groups:
         if group.by_column is None and isinstance(group.codes, np.ndarray):
-            group = group._replace(by_column=_by_column(group.codes))
+            group = group._replace(by_column=by_column(group.codes))
         groups.append(group)
     return bins._replace(groups=tuple(groups))
 
 
-def _by_column(codes: NDArray[Any]) -> NDArray[Any]:
-    """Return codes (N, G) column after column: 10 ms for 28 MB, 78 all at once."""
-    found = np.empty_like(codes, order="F")
+def by_column(table: NDArray[Any]) -> NDArray[Any]:
+    """Return a table (N, G) column after column: of 28 MB in 10 ms, 78 all at once."""
+    if table.flags.f_contiguous:
+        return table
+    found = np.empty_like(table, order="F")
 
     def block(rows: slice) -> None:
-        found[rows] = codes[rows]
+        found[rows] = table[rows]
 
-    run_blocks(block, codes.shape[0], each=codes.shape[1])
+    run_blocks(block, table.shape[0], each=table.shape[1])
     return found
 
 

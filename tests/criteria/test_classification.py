@@ -6,7 +6,7 @@ import pytest
 
 from tests.bits import assert_same_bits
 from tests.criteria.contract import compiled_gains, gain_of, layout_of, of_nodes, sides
-from vtree.criteria import CLASSIFICATION
+from vtree.criteria import CLASSIFICATION, classification
 
 SHAPES = [(2, 1), (3, 1), (100, 1), (4, 2)]
 every_criterion = pytest.mark.parametrize("name", CLASSIFICATION)
@@ -54,6 +54,24 @@ def test_outputs_count_as_their_mean(name: str) -> None:
     mean = (_gain(name, left, right, one) + _gain(name, left, right, other)) / 2.0
     both = _gain(name, left, right, layout_of(name, 3, outputs=2))
     np.testing.assert_allclose(both, mean, rtol=1e-12)
+
+
+@every_criterion
+@every_shape
+def test_classes_that_a_node_lacks_are_passed_over(
+    name: str, classes: int, outputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stats = sides(name, 200, classes, outputs)[0].T.copy()
+    layout, impurity = layout_of(name, classes, outputs), CLASSIFICATION[name].impurity
+    assert impurity is not None
+    absent = np.random.default_rng(0).random(stats.shape) < 0.7
+    absent[:, : layout.first + 1] = False
+    stats[absent] = 0
+    found = []
+    for few in (0, classes * outputs):
+        monkeypatch.setattr(classification, "_FEW", few)
+        found.append(impurity(stats, layout))
+    assert_same_bits(*found)
 
 
 @pytest.mark.parametrize("name", ["gini", "entropy"])

@@ -77,7 +77,9 @@ def gini_impurity(stats: Any, layout: Any) -> Any:
 
 def entropy_impurity(stats: Any, layout: Any) -> Any:
     """Return −Σ p_k log2 p_k of nodes with statistics (M, S), averaged over outputs, (M,)."""
-    total = 0.0 - _summed(_logarithmic, stats, layout, layout.first, layout.outputs * layout.classes)
+    total = 0.0 - _summed(
+        _logarithmic, stats, layout, layout.first, layout.outputs * layout.classes
+    )
     return choose(total > 0.0, total, 0.0) / layout.outputs
 
 
@@ -100,5 +102,5 @@ def _summed(term: Any, stats: Any, layout: Any, first: int, count: int) -> Any:
         for k in range(count):
             total = total + term(own[:, k] / weight)
         return total
-    node, k = np.nonzero(own)  # by node, then by class, and so they are added
-    return np.bincount(node, term(own[node, k] / weight[node]), minlength=own.shape[0])
+    node, plane = np.nonzero(own)  # by node, then by class, and so they are added
+    return np.bincount(node, term(own[node, plane] / weight[node]), minlength=own.shape[0])

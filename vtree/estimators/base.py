@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names, _get_feature_names, c
 from vtree import arrays, binning
 from vtree.arrays import Array
 from vtree.best_first import BestFirst
-from vtree.binning import bin_table
+from vtree.binning import bin_table, by_column
 from vtree.criteria import Criterion
 from vtree.draws import tree_keys
 from vtree.errors import InputError, own_errors
@@ -283,9 +283,7 @@ class TreeEstimator(TableEstimator):
             return bins
         values = data.values
         # Cuts are drawn in one column after another.
-        return bins._replace(
-            values=np.asfortranarray(values) if arrays.is_numpy(values) else values
-        )
+        return bins._replace(values=by_column(values) if arrays.is_numpy(values) else values)
 
     def _monotone(self, data: Prepared) -> NDArray[np.int8] | None:
         return None
