@@ -1,5 +1,6 @@
 """Fixtures and switches that every test shares."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -129,3 +130,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         reason = reason_against() if marked else None
         for item in marked if reason else ():
             item.add_marker(pytest.mark.skip(reason=str(reason)))
+
+
+def pytest_collection_finish() -> None:
+    """Keep Python's collector from reading all tests again and again.
+
+    To compile makes objects by the million, and each full collection read the 650,000 of the
+    collected tests too: a tenth of the time of a test that compiles.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 20)
