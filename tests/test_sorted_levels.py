@@ -11,6 +11,7 @@ from tests.peer_tables import table
 from vtree import LeafwiseBoostingRegressor, digest, kernels
 from vtree.criteria import NEWTON
 from vtree.sorted_levels import SortedLevels
+from vtree.subsets import subset_splits
 from vtree_kernels.scan import Layout, Limits
 
 ORACLE = json.loads((GOLDEN / "boosting_options.json").read_text())
@@ -59,7 +60,7 @@ def _hist(rows: list[int], sums: list[int]) -> tuple[Any, Any]:
 def _found(rule: SortedLevels, rows: list[int], sums: list[int], limits: Limits) -> Any:
     hist, total = _hist(rows, sums)
     n_levels = np.array([len(rows)])
-    return rule(hist, total, limits, NEWTON.gain, LAYOUT, 1, n_levels)
+    return subset_splits(hist, total, limits, NEWTON.gain, LAYOUT, 1, n_levels, rule)
 
 
 LOOSE = SortedLevels(0.0, 0.0, 0.0, 32, 1, 0)

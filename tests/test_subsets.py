@@ -140,7 +140,7 @@ def test_light_levels_stand_between_those_below_and_those_above_zero(xp: Namespa
     layout = Layout(0, 1, 1, 1, 1, 0.0, 1.0, (1.0, 0.0), 0, 1.0, 0.0)
     given = (hist.sum(axis=(1, 2)), Limits(min_weight=3.0), newton, layout)
     more = (1, np.array([7]))
-    best, goes_left = WeightyLevels()(xp.asarray(hist), *given, *more)
+    best, goes_left = subset_splits(xp.asarray(hist), *given, *more, WeightyLevels())
     # In order 1, 3 | 2, 4, 5 | 6, 7: without the middle, 2 and 4 would be the first and the last.
     total, order = hist.sum(axis=(0, 1, 2)), [1, 3, 2, 4, 5, 6]
     lefts = [hist[0, 0, order[:cut]].sum(axis=0) for cut in range(1, 7)]
@@ -151,7 +151,7 @@ def test_light_levels_stand_between_those_below_and_those_above_zero(xp: Namespa
     assert by_mean.gain[0, 0] > best.gain[0, 0]
     assert left[0, 0].tolist() == [-1, 1, 1, 1, 0, -1, 1, 0]  # by their means alone
     # The middle of the seven stays together where a side has one level.
-    one, goes_left = WeightyLevels(2)(xp.asarray(hist), *given, *more)
+    one, goes_left = subset_splits(xp.asarray(hist), *given, *more, WeightyLevels(2))
     ends = [gains[0], gains[5]]
     assert one.gain[0, 0] == max(ends) < best.gain[0, 0]
     assert goes_left[0, 0].sum() in (0, 5)  # a 1 for each on the left, −1 for the missing ones

@@ -7,9 +7,22 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
-from numpy.typing import NDArray
 
-from vtree_kernels import cuda
+from vtree_kernels._host import like, to_numpy
+
+__all__ = [
+    "Array",
+    "at_home",
+    "code_dtype",
+    "detached",
+    "device",
+    "is_array",
+    "is_numpy",
+    "like",
+    "namespace",
+    "on_host",
+    "to_numpy",
+]
 
 Array = Any  # anything with the array API
 
@@ -56,38 +69,6 @@ def detached(array: Array) -> Array:
     """Return `array` without PyTorch's record of how it came to be; its memory is the same."""
     records = array_api_compat.is_torch_array(array) and array.requires_grad
     return array.detach() if records else array
-
-
-def to_numpy(array: Array) -> NDArray[Any]:
-    """Return `array` as a NumPy array, without a copy where memory can be shared."""
-    if isinstance(array, np.ndarray):
-        return np.asarray(array)
-    if array_api_compat.is_cupy_array(array):
-        return np.asarray(array.get())
-    if array_api_compat.is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
-    if is_array(array):
-        return np.asarray(np.from_dlpack(array))
-    return np.asarray(array)
-
-
-def like(values: Any, example: Array, *, dtype: Any = None) -> Array:
-    """Return `values` (a NumPy array or numbers) in the namespace and on the device of `example`.
-
-    NumPy stays NumPy without a copy; elsewhere the values are copied, never shared. What lies on
-    that device already is returned as it is.
-    """
-    gpu = cuda.owner(example)
-    if gpu is not None and dtype is None and cuda.owner(values) is gpu:
-        return values
-    array = np.asarray(values, dtype=dtype)
-    if is_numpy(example):
-        return array
-    if gpu is not None:  # it copies by itself
-        return gpu.upload(array)
-    xp = namespace(example)
-    # A copy, for array libraries refuse or warn about read-only memory.
-    return xp.asarray(np.array(array, copy=True, order="C"), device=device(example))
 
 
 def code_dtype(n_codes: int, example: Array) -> Any:

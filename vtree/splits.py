@@ -19,7 +19,8 @@ from vtree.choice import Found, Legal, Nodes, Splits, best_splits
 from vtree.criteria import Criterion
 from vtree.random_cuts import LEFT, random_cuts
 from vtree.sampling import Draw, random_thresholds
-from vtree.subsets import Subsets, best_prefixes, subset_splits, without_rare_levels
+from vtree.subsets import BestSubsets, Subsets, subset_splits
+from vtree_kernels.level_subsets import best_prefixes, without_rare_levels
 from vtree_kernels.medians import medians
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
 from vtree_kernels.search import search as rows_search
@@ -72,7 +73,7 @@ class Search(NamedTuple):
     uses_once: bool = False
     feature_costs: Floats | None = None  # (F,) the gain of a split is worth that much less
     legal: tuple[Legal, ...] = ()  # rules by which features may split a node, all of them
-    subsets: Subsets = subset_splits
+    subsets: Subsets = BestSubsets()
     leaning: bool = False  # whether gains ask what the node answers, its bounds both
     curved: bool = False  # whether weights are second derivatives
 
@@ -127,7 +128,8 @@ def search_group(
         limits, least, n_levels = search.limits, search.min_level_rows, bins.n_bins[group.features]
         if search.leaning:
             layout = layout._replace(lower=arrays.like(nodes.lower[:, None, None], hist))
-        best, goes_left = search.subsets(hist, nodes.total, limits, gain, layout, least, n_levels)
+        rest = (limits, gain, layout, least, n_levels, search.subsets)
+        best, goes_left = subset_splits(hist, nodes.total, *rest)
         return Found(best, None, goes_left)
     threshold: Floats | None = None
     allowed: NDArray[np.int32] | None = None
@@ -211,7 +213,7 @@ def search_rows(
         return _scan_rows(group, nodes, search, np.zeros(shape, dtype=np.int32), places)
 
     layout = search.layout
-    planes = [layout.first + output for output in range(layout.outputs)]
+    planes = tuple(layout.first + output for output in range(layout.outputs))
     best, goes_left = best_prefixes(hist, layout, planes, scan_in_order)
     return Found(best, None, goes_left)
 

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from vtree import arrays
 from vtree.arrays import Array
-from vtree_kernels.scan import Best, Layout, Limits, scan
+from vtree_kernels.level_subsets import (
+    Prefixes,
+    Sorted,
+    level_subsets,
+    with_absent,
+    without_rare_levels,
+)
+from vtree_kernels.scan import Best, Layout, Limits
 from vtree_kernels.scan.reference import first_maximum, scores
 
 ALL_SUBSETS_UP_TO = 12  # levels
@@ -28,47 +35,22 @@ Gain = Callable[[Any, Any, Any], Any]
 
 
 class Subsets(Protocol):
-    """How subsets of levels are looked for; see `vtree.subsets.subset_splits`."""
+    """How subsets of levels are looked for."""
 
-    def __call__(
-        self,
-        hist: Array,
-        total: NDArray[np.int64],
-        limits: Limits,
-        gain: Gain,
-        layout: Layout,
-        min_level_rows: int,
-        n_levels: NDArray[np.int64],
-    ) -> tuple[Best, NDArray[np.int8]]:
-        """Return the best subset of each node and feature."""
+    def rule(self, layout: Layout, n_codes: int) -> Prefixes | Sorted | None:
+        """Return how, for features of up to `n_codes`; None: all subsets are tried."""
 
 
-def subset_splits(
-    hist: Array,
-    total: NDArray[np.int64],
-    limits: Limits,
-    gain: Gain,
-    layout: Layout,
-    min_level_rows: int = 1,
-    n_levels: NDArray[np.int64] | None = None,
-) -> tuple[Best, NDArray[np.int8]]:
-    """Return the best subset of each node and feature.
+class BestSubsets(NamedTuple):
+    """The best subset where one scan finds it or they are few; else the best of some orders."""
 
-    hist (L, G, B, S), total (L, S); n_levels (G,) of the features is not asked here. Returns (Best
-    on the host, goes_left (L, G, B) int8): for each code 1 left, 0 right, −1 where the node has
-    fewer than `min_level_rows` rows of that level (and for code 0): such rows go the way of the
-    missing ones and count as missing.
-    """
-    hist = without_rare_levels(hist, min_level_rows)
-    scan_in_order = _scan_of(hist, total, limits, gain, layout)
-    classes = layout.classes * layout.outputs
-    if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
-        if hist.shape[2] - 1 <= ALL_SUBSETS_UP_TO:
-            return _all_subsets(hist, total, limits, gain, layout)
-        planes = list(range(layout.first, layout.first + classes))
-    else:
-        planes = [layout.ordered + o for o in range(layout.outputs)]
-    return best_prefixes(hist, layout, planes, scan_in_order)
+    def rule(self, layout: Layout, n_codes: int) -> Prefixes | None:
+        """Return the orders of levels: by the mean of each output, or by each class's share."""
+        if layout.classes > 2 or (layout.outputs > 1 and layout.classes > 1):
+            if n_codes - 1 <= ALL_SUBSETS_UP_TO:
+                return None
+            return Prefixes(tuple(range(layout.first, layout.n_statistics)))
+        return Prefixes(tuple(layout.ordered + output for output in range(layout.outputs)))
 
 
 class WeightyLevels(NamedTuple):
@@ -81,157 +63,35 @@ class WeightyLevels(NamedTuple):
 
     most: int = 64
 
-    def __call__(
-        self,
-        hist: Array,
-        total: NDArray[np.int64],
-        limits: Limits,
-        gain: Gain,
-        layout: Layout,
-        min_level_rows: int,
-        n_levels: NDArray[np.int64],
-    ) -> tuple[Best, NDArray[np.int8]]:
-        """Return the best subset of each node and feature, of one target, as `subset_splits`."""
-        counts = hist[..., 0]
-        rare = arrays.to_numpy((counts > 0) & (counts < min_level_rows))
-        hist = without_rare_levels(hist, min_level_rows)
-        scan = _scan_of(hist, total, limits, gain, layout, _middle(hist, n_levels, self.most - 1))
-        light = Light(limits.min_weight, n_levels)
-        best, goes_left = _prefixes(hist, layout, layout.ordered, scan, light)
-        goes_left[rare] = -1  # their rows count as missing
-        return best, goes_left
+    def rule(self, layout: Layout, n_codes: int) -> Prefixes:
+        """Return how levels of one target are sorted."""
+        return Prefixes((layout.ordered,), light=True, reach=self.most - 1)
 
 
-class Light(NamedTuple):
-    """Which levels answer 0, whatever their rows say."""
-
-    least: float  # those of less weight, and those without rows
-    n_levels: NDArray[np.int64]  # (G,) codes beyond are no levels
-
-
-def _middle(hist: Array, n_levels: NDArray[np.int64], reach: int) -> NDArray[np.bool_] | None:
-    """Return the places (G, B) that more than `reach` levels stand before and from, None for none.
-
-    Place 0 is that of missing values.
-    """
-    place = np.arange(hist.shape[2])[None, :]
-    middle = (place > reach) & (place <= n_levels[:, None] - reach)
-    return middle if middle.any() else None
-
-
-def _scan_of(
+def subset_splits(
     hist: Array,
     total: NDArray[np.int64],
     limits: Limits,
     gain: Gain,
     layout: Layout,
-    together: NDArray[np.bool_] | None = None,
-) -> Callable[[Array], Best]:
-    """Return what scans levels in an order (L, G, B).
-
-    together: places (G, B), consecutive ones, whose levels are not parted.
-    """
-
-    def scan_in_order(order: Array) -> Best:
-        free = np.full(hist.shape[0], np.inf)
-        sorted_ = arrays.namespace(hist).take_along_axis(hist, order[..., None], axis=2)
-        return scan(
-            sorted_ if together is None else _merged(sorted_, together),
-            arrays.like(total, hist),
-            arrays.like(np.zeros(hist.shape[:2], dtype=np.int32), hist),
-            None,
-            arrays.like(-free, hist),
-            arrays.like(free, hist),
-            limits,
-            gain,
-            layout,
-        )
-
-    return scan_in_order
-
-
-def _merged(hist: Array, together: NDArray[np.bool_]) -> Array:
-    """Return hist (L, G, B, S) with what stands at the places (G, B) in the last of them."""
-    xp = arrays.namespace(hist)
-    inside = arrays.like(together, hist)[None, :, :, None]
-    whole = xp.sum(xp.where(inside, hist, 0), axis=2, keepdims=True, dtype=hist.dtype)
-    last = together & ~np.roll(together, -1, axis=1)
-    rest = xp.where(inside, xp.zeros_like(hist), hist)
-    return xp.where(arrays.like(last, hist)[None, :, :, None], whole, rest)
-
-
-def best_prefixes(
-    hist: Array, layout: Layout, planes: list[int], scan_in_order: Callable[[Array], Best]
+    min_level_rows: int = 1,
+    n_levels: NDArray[np.int64] | None = None,
+    subsets: Subsets = BestSubsets(),  # noqa: B008  (it has no state)
 ) -> tuple[Best, NDArray[np.int8]]:
-    """Return (Best, goes_left) like `subset_splits`, of the prefixes of the levels in some order.
+    """Return the best subset of each node and feature.
 
-    For each of `planes` the levels of hist (L, G, B, S) are sorted by its mean;
-    scan_in_order(order) then says the best prefix of order (L, G, B), codes with code 0 in front.
+    hist (L, G, B, S), total (L, S); n_levels (G,) of the features, None for B − 1. Returns (Best
+    on the host, goes_left (L, G, B) int8): for each code 1 left, 0 right, −1 where the node has
+    fewer than `min_level_rows` rows of that level (and for code 0): such rows go the way of the
+    missing ones and count as missing.
     """
-    best, goes_left = _prefixes(hist, layout, planes[0], scan_in_order)
-    for plane in planes[1:]:
-        other, other_left = _prefixes(hist, layout, plane, scan_in_order)
-        better = other.gain > best.gain
-        best = Best(
-            *(
-                np.where(better[..., None] if old.ndim == 3 else better, new, old)
-                for old, new in zip(best, other, strict=True)
-            )
-        )
-        goes_left = np.where(better[..., None], other_left, goes_left)
-    return best, goes_left
-
-
-def without_rare_levels(hist: Array, min_level_rows: int) -> Array:
-    """Return hist (L, G, B, S) with the statistics of levels with too few rows in code 0."""
-    if min_level_rows <= 1:
-        return hist
-    xp = arrays.namespace(hist)
-    code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
-    rare = ((hist[..., 0] < min_level_rows) & (code > 0))[..., None]
-    moved = xp.sum(xp.where(rare, hist, 0), axis=2, keepdims=True, dtype=xp.int64)
-    first = (code == 0)[None, None, :, None]
-    return xp.where(rare, 0, xp.where(first, hist + moved, hist))
-
-
-def _prefixes(
-    hist: Array,
-    layout: Layout,
-    plane: int,
-    scan_in_order: Callable[[Array], Best],
-    light: Light | None = None,
-) -> tuple[Best, NDArray[np.int8]]:
-    """Scan the levels in the order of what `plane` answers.
-
-    Absent levels come last and go where missing ones go; or they are `light` and answer 0.
-    """
-    xp = arrays.namespace(hist)
-    counts, weight = hist[..., 0], xp.astype(hist[..., layout.weight], xp.float64)
-    present = counts > 0
-    own, clip = xp.astype(hist[..., plane], xp.float64), layout.clip
-    kept = xp.where(own > clip, own - clip, xp.where(own < -clip, own + clip, 0.0))
-    heavy = present & (weight > 0.0)  # second derivatives of few digits may all be zero
-    mean = kept / xp.where(heavy, weight + layout.shrink, 1.0)
-    code = xp.arange(hist.shape[2], dtype=xp.int64, device=arrays.device(hist))
-    if light is None:
-        key = xp.where(present, mean, float("inf"))
-    else:
-        key = xp.where(present & (weight >= light.least), mean, 0.0)
-        beyond = code > arrays.like(light.n_levels, hist)[None, :, None]
-        key = xp.where(beyond, float("inf"), key)
-    key = xp.where(code == 0, -float("inf"), key)  # code 0 stays in front
-    order = xp.argsort(key, axis=2, stable=True)  # (L, G, B)
-    best = Best(*(arrays.to_numpy(field) for field in scan_in_order(order)))
-    rank = np.argsort(arrays.to_numpy(order), axis=2, kind="stable")  # place of each code
-    goes_left = np.where(rank <= best.bin[..., None], 1, 0)
-    known = arrays.to_numpy(present) if light is None else np.ones(goes_left.shape, dtype=np.bool_)
-    return best, _with_absent(goes_left, known)
-
-
-def _with_absent(goes_left: NDArray[np.int64], present: NDArray[np.bool_]) -> NDArray[np.int8]:
-    marked = np.where(present, goes_left, -1)
-    marked[..., 0] = -1
-    return marked.astype(np.int8)
+    rule = subsets.rule(layout, hist.shape[2])
+    if n_levels is None:
+        n_levels = np.full(hist.shape[1], hist.shape[2] - 1)
+    if rule is None:
+        hist = without_rare_levels(hist, min_level_rows)
+        return _all_subsets(hist, total, limits, gain, layout)
+    return level_subsets(hist, total, rule, min_level_rows, n_levels, limits, gain, layout)
 
 
 def _all_subsets(
@@ -257,7 +117,7 @@ def _all_subsets(
     subset = np.concatenate(chosen)
     codes = np.concatenate([np.zeros((masks.shape[0], 1), dtype=np.int64), masks], axis=1)
     present = arrays.to_numpy(hist[..., 0] > 0)
-    return joined, _with_absent(codes[subset], present)
+    return joined, with_absent(codes[subset], present)
 
 
 def _score_subsets(

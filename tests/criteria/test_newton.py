@@ -5,11 +5,12 @@ import pytest
 
 from vtree.criteria.newton import (
     bounded_newton,
+    lost,
+    lost_leaning,
     newton,
     no_impurity,
     smoothed_newton,
     steps,
-    worth,
 )
 from vtree.ensembles.derivatives import Weights, derivative_targets
 from vtree.losses import held
@@ -56,8 +57,15 @@ def test_the_gain_of_bounded_answers_is_what_they_lower(most: float, lower: floa
     free = layout._replace(lower=-np.inf, upper=np.inf, unit=(2.0, 0.5, np.inf))
     found = bounded_newton(left, right, free)
     np.testing.assert_allclose(found, newton(left, right, layout), rtol=1e-6, atol=1e-9)
-    kept = np.maximum(np.abs(left[2]) - 0.5, 0.0)
-    np.testing.assert_allclose(worth(left, layout), kept * kept / (left[1] + 2.0), rtol=1e-12)
+
+
+def test_what_a_node_is_worth_less_where_children_shrink_more() -> None:
+    draw = np.random.default_rng(0)
+    layout = Layout(1, 2, 1, 1, 2, 0.0, 0.5, (2.0, 0.5))
+    more = layout._replace(unit=(7.0, 1.5))
+    node = [np.ones(200), draw.random(200) * 9, draw.normal(size=200) * 5]
+    expected = _plain(node[2], node[1], 2.0, 0.5) - _plain(node[2], node[1], 7.0, 1.5)
+    np.testing.assert_allclose(lost(node, layout, more), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_the_gain_of_leaning_answers_is_what_they_lower() -> None:
@@ -78,7 +86,9 @@ def test_the_gain_of_leaning_answers_is_what_they_lower() -> None:
     expected = lowered(left) + lowered(right) - lowered(both)
     found = smoothed_newton(left, right, layout)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(worth(left, layout), lowered(left), rtol=1e-9, atol=1e-9)
+    kept = np.sign(left[2]) * np.maximum(np.abs(left[2]) - 0.5, 0.0)
+    own = 0.8 * (2.0 * kept - (left[1] + 2.0) * 0.8) - lowered(left)
+    np.testing.assert_allclose(lost_leaning(left, layout, layout), own, rtol=1e-9, atol=1e-9)
     upright = layout._replace(unit=(2.0, 0.5, np.inf, 0.0))
     found = smoothed_newton(left, right, upright)
     np.testing.assert_allclose(found, newton(left, right, layout), rtol=1e-6, atol=1e-9)

@@ -92,24 +92,35 @@ def smoothed_newton(left: Any, right: Any, layout: Any) -> Any:
     return gain - step * (2.0 * kept - weight * step)
 
 
-def worth(side: Any, layout: Any) -> Any:
-    """Return T(R)² / (H + λ) of planes, as `newton` takes them, or what `smoothed_newton` takes."""
-    shrink, clip, *more = layout.unit
-    own, weight = side[layout.first], side[layout.weight] + shrink
+def lost(node: Any, layout: Any, children: Any) -> Any:
+    """Return T(R)² / (H + λ) of a node, less what it is by the layout of its children.
+
+    node: planes of one or more nodes, as `newton` takes them.
+    """
+    shrink, clip, own = layout.unit[0], layout.unit[1], node[layout.first]
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
-    if len(more) < 2:
-        return kept * kept / weight
-    smooth, above = more[1], layout.lower / layout.scale
-    step = (kept / weight * side[0] + above * smooth) / (side[0] + smooth)
-    return step * (2.0 * kept - weight * step)
+    worth = kept * kept / (node[layout.weight] + shrink)
+    shrink, clip = children.unit[0], children.unit[1]
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    return worth - kept * kept / (node[layout.weight] + shrink)
 
 
-def worth_of_answer(side: Any, layout: Any) -> Any:
-    """Return 2 T(R) a − (H + λ) a² of planes, with a what the node answers, layout.lower."""
+def lost_leaning(node: Any, layout: Any, children: Any) -> Any:
+    """Return the same where answers lean: what a node is worth by its own answer, layout.lower.
+
+    That is 2 T(R) a − (H + λ) a², less what `smoothed_newton` takes by the layout of its children.
+    """
     shrink, clip = layout.unit[0], layout.unit[1]
-    own, answer = side[layout.first], layout.lower / layout.scale
+    above = layout.lower / layout.scale
+    own, weight = node[layout.first], node[layout.weight] + shrink
     kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
-    return answer * (2.0 * kept - (side[layout.weight] + shrink) * answer)
+    worth = above * (2.0 * kept - weight * above)
+    shrink, clip, smooth = children.unit[0], children.unit[1], children.unit[3]
+    above = children.lower / children.scale
+    own, weight = node[children.first], node[children.weight] + shrink
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    step = (kept / weight * node[0] + above * smooth) / (node[0] + smooth)
+    return worth - step * (2.0 * kept - weight * step)
 
 
 def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:

@@ -15,8 +15,9 @@ from vtree.binning import Bins, Group
 from vtree.choice import Found, Nodes, Splits, best_splits
 from vtree.criteria import Criterion
 from vtree.splits import Search
-from vtree.subsets import subset_splits, without_rare_levels
+from vtree.subsets import subset_splits
 from vtree.surrogates.rules import NO_WAY
+from vtree_kernels.level_subsets import without_rare_levels
 from vtree_kernels.scan import Best, Layout, Limits, scan, with_counts
 
 
