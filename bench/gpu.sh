@@ -150,12 +150,12 @@ kernel() {
         --results "$out" "${@:3}"
 }
 kernel histogram 60 --only '28 features'
+step level 40 "$python" bench/bench_level.py --repeats 3 --results "$out"
 kernel scan 40
 kernel subtree 30 --rows 200000
 kernel search 30 --rows 400000
 step compare 120 "$python" bench/compare.py --rows 1000000 100000 --features 28 --classes 2 \
     --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
-step level 40 "$python" bench/bench_level.py --repeats 3 --results "$out"
 kernel route 40
 kernel bincode 40
 kernel differ 20

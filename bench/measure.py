@@ -21,6 +21,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from vtree_kernels import _cuda
+
 RESULTS = Path(__file__).parent / "results"
 LIBRARIES = ("numpy", "numba", "scikit-learn", "lightgbm", "xgboost", "catboost", "vtree")
 
@@ -73,15 +75,15 @@ def machine() -> Row:
 
 def gpu_name() -> str:
     """Name the first GPU, or say that it is none."""
-    if importlib.util.find_spec("cupy") is None:
+    if not isinstance(_cuda.platform, _cuda.CupyPlatform):
         return "emulated"
     cupy = importlib.import_module("cupy")
     return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
 
 
 def gpu_clock() -> float:
-    """Return the highest clock of the first GPU in Hz, or 0 where there is none."""
-    if importlib.util.find_spec("cupy") is None:
+    """Return the highest clock of the first GPU in Hz, or 0 where it is emulated."""
+    if not isinstance(_cuda.platform, _cuda.CupyPlatform):
         return 0.0
     attributes = importlib.import_module("cupy").cuda.Device(0).attributes
     return 1e3 * float(attributes.get("ClockRate", 0))
