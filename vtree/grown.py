@@ -233,9 +233,9 @@ def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integ
     asks for is forgotten.
     """
     old_root = np.arange(n_trees)
+    if n_trees == 1 and _is_breadth_first(grown):
+        return grown, np.arange(grown.feature.size), old_root
     order = breadth_first(grown.first_child, grown.n_children, old_root)
-    if n_trees == 1 and _is_every_one(order, grown.feature.size):
-        return grown, order, old_root
     number = np.full(grown.feature.size + 1, -1)  # one more for what is no node, −1
     number[order] = np.arange(order.size)
     fields: dict[str, Any] = {name: alike(name, order.size) for name in _OF_GROWTH}
@@ -249,6 +249,15 @@ def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integ
         np.take(own, order, axis=0, out=fields[name], mode="clip")
     fields["first_child"][...] = number[fields["first_child"]]
     return Grown(**fields), order, number[old_root]
+
+
+def _is_breadth_first(grown: Grown) -> bool:
+    """Tell whether the nodes of one tree stand in the order of its levels, none out of reach."""
+    parent, n_nodes = grown.parent, grown.feature.size
+    # Then parents ascend, and each node is one of the children that there are.
+    if n_nodes > 1 and (parent[1] < 0 or (parent[2:] < parent[1:-1]).any()):
+        return False
+    return int((grown.n_children * (grown.first_child >= 0)).sum()) == n_nodes - 1
 
 
 def used_features(grown: Grown, nodes: Integers, n_features: int) -> NDArray[np.bool_]:

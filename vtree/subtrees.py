@@ -67,7 +67,10 @@ _KEPT = ("feature", "total", "gain", "depth", "start", "stop")
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
 _SPLIT = {"bin": np.int32, "threshold": np.float64, "missing_child": np.int32}
 
+_AT_LEAVES = {"bin": 0, "threshold": 0.0, "missing_child": -1}
+
 _BLOCK = 8_192  # nodes whose splits are settled at a time, which takes some memory
+_FEW_NODES = 64
 
 
 def rule_of(
@@ -234,9 +237,11 @@ def _of_columns(table: Array, columns: Integers) -> Array:
 
 def _is_in_order(first_child: NDArray[np.int32]) -> bool:
     """Tell whether the nodes of one tree are breadth first, with no place left out."""
-    first = first_child[first_child >= 0]
-    in_turn = np.arange(1, 2 * first.size, 2)
-    return first_child.size == 2 * first.size + 1 and bool((first == in_turn).all())
+    for nodes in (first_child[:_FEW_NODES], first_child):  # mostly the first ones are not
+        first = nodes[nodes >= 0]
+        if (first != np.arange(1, 2 * first.size, 2)).any():
+            return False
+    return first_child.size == 2 * first.size + 1
 
 
 def _in_order(
@@ -282,8 +287,12 @@ def _in_turn(
     lines = lines_of(fields["feature"], bins)
     for start in range(0, order.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        for name, field in _settled(places, order[block], lines, raw, size).items():
-            fields[name][block] = field
+        split = np.flatnonzero(fields["feature"][block] >= 0)
+        settled = _settled(places, order[block][split], lines, raw, size)
+        for name, at_leaves in _AT_LEAVES.items():
+            field = fields[name][block]
+            field[...] = at_leaves
+            field[split] = settled[name]
     for name in (*_OF_SPLITS, "first_child"):
         del places[name]
     for name in _KEPT[1:]:
@@ -324,5 +333,5 @@ def _others(first_child: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
         **{name: alike(name, first_child.size) for name in _ALIKE},
         "first_child": first_child,
         "parent": parent,
-        "n_children": np.where(first_child >= 0, np.int32(2), np.int32(0)),
+        "n_children": np.int32(2) * (first_child >= 0),
     }

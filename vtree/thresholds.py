@@ -26,9 +26,8 @@ def missing_branch(
     missing (Q,): rows of the node that tell; left, both (Q,): sizes of the first child and of the
     node, as `Search.size` has them.
     """
-    learnt = np.where(missing_left, 0, 1)
-    larger = np.where(left > both - left, 0, 1)
-    return np.where(missing > 0, learnt, larger).astype(np.int32)
+    told, second_is_larger = missing > 0, left <= both - left
+    return ((told & (missing_left == 0)) | (~told & second_is_larger)).astype(np.int32)
 
 
 def thresholds(

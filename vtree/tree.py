@@ -216,7 +216,9 @@ class Gathering:
     def add(self, tree: Tree) -> int:
         """Append all trees of `tree`; return how many they are."""
         nodes, maps = self._used["feature"], self._used["branch_map"]
-        before = {"root": nodes, "first_child": nodes, "map_offset": maps}
+        before = {"root": nodes, "first_child": nodes}
+        if tree.branch_map.size:
+            before["map_offset"] = maps
         left = max(0, self._n_trees - self._used["root"])
         tree = _with_offsets(tree, maps + tree.branch_map.size)
         for name, own in tree._asdict().items():
@@ -226,8 +228,8 @@ class Gathering:
                 whole = self._arrays[name] = self._roomier(name, own, left / tree.root.size)
             place = whole[used : used + len(own)]
             place[...] = own
-            if name in before:
-                np.add(place, place.dtype.type(before[name]), out=place, where=place >= 0)
+            if before.get(name):  # by arithmetic: to tell places apart takes twice as long
+                place += place.dtype.type(before[name]) * (place >= 0)
             self._used[name] = used + len(own)
         return tree.root.size
 

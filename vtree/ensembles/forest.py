@@ -112,7 +112,7 @@ def _grow_batch(
         roots, times = _of_whole_table(samples, bins.n_rows)
         targets = repeated(targets, slice(None), times)
     elif not samples:
-        roots = [np.arange(bins.n_rows)] * keys.size
+        roots = [np.arange(bins.n_rows, dtype=np.int32)] * keys.size
     else:
         rows = np.concatenate([each.rows for each in samples])
         times = np.concatenate([each.times for each in samples])

@@ -363,7 +363,7 @@ def _stage(
         task_of = (rows, Starts(*some), table, statistics, rule, least, columns)
         count = _grow_task(its, *task_of, in_turn=cells, cells=cells)
         counts[index], child = count, its["first_child"][:count]
-        np.add(child, np.int32(first[index]), out=child, where=child >= 0)
+        child += np.int32(first[index]) * (child >= 0)
         for name, field in its.items():  # the given nodes stay where they were
             room[name][own[task]] = field[: own[task].size]
 
