@@ -9,13 +9,13 @@ from tests.cuda_host.emulation import emulated, on_device
 from tests.fitting import Setting
 from tests.multiway import OneBranchALevel
 from vtree.finish import finish
-from vtree.grown import Grown, root_totals, used_features
+from vtree.grown import Grown, breadth_first_of, root_totals, used_features
 from vtree.growth import grow
 from vtree.histogram import rows_of
 from vtree.plan import Plan, Stops
 from vtree.predict import leaves
 from vtree.targets import class_targets, real_targets
-from vtree.tree import MULTIWAY, Tree, depth, fingerprint, parents
+from vtree.tree import MULTIWAY, Tree, children, depth, fingerprint, parents
 from vtree_kernels import kernels, threads
 
 LEVELS = (3, 4, 2, 5)
@@ -80,6 +80,21 @@ def test_totals_of_what_lies_beside_the_codes(weighted: bool) -> None:
         order = on_device(rows)
         found = root_totals(start, there, rows, rows_of(there, order), order)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_nodes_that_are_breadth_first_stay_as_they_are() -> None:
+    grown, _, _ = _grow(*_table())
+    in_order, _, _ = breadth_first_of(grown, 1)
+    parent = np.full(in_order.feature.size, -1)
+    split = np.flatnonzero(in_order.first_child >= 0)
+    below = children(in_order.first_child, in_order.n_children, split)
+    parent[below] = np.repeat(split, in_order.n_children[split])
+    in_order = in_order._replace(parent=parent)
+    assert breadth_first_of(in_order, 1)[0] is in_order
+    taken_back = in_order.first_child.copy()
+    taken_back[split[-1]] = -1
+    fewer, order, _ = breadth_first_of(in_order._replace(first_child=taken_back), 1)
+    assert fewer.feature.size == order.size < in_order.feature.size
 
 
 def test_a_feature_is_used_once_on_a_path() -> None:

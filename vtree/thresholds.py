@@ -27,7 +27,8 @@ def missing_branch(
     node, as `Search.size` has them.
     """
     told, second_is_larger = missing > 0, left <= both - left
-    return ((told & (missing_left == 0)) | (~told & second_is_larger)).astype(np.int32)
+    second: NDArray[np.bool_] = np.where(told, missing_left == 0, second_is_larger)
+    return second.astype(np.int32)
 
 
 def thresholds(
