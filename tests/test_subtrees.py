@@ -34,6 +34,9 @@ SETTINGS = {
     "splits": Setting(max_bins=20, min_rows_split=25),
     "draws": Setting(max_bins=255, max_features=2, seed=4),
     "leaves": Setting(max_bins=255, max_leaves=9, min_rows=3),
+    "monotone": Setting(max_bins=255, monotone=(1, 0, 0, -1, 0)),
+    "monotone, draws": Setting(max_bins=20, monotone=(1, 0, 0, -1, 0), max_features=2, seed=4),
+    "monotone, leaves": Setting(max_bins=255, monotone=(1, 0, 0, -1, 0), max_leaves=9),
     "leaves, draws": Setting(max_bins=255, max_leaves=9, max_features=2, seed=4),
     "cuts": Setting(max_bins=255, random_threshold=True, raw=True, seed=5),
     "cuts, draws": Setting(random_threshold=True, raw=True, max_features=1, seed=5),
@@ -65,19 +68,30 @@ def test_same_model_with_and_without_levels(
     assert fingerprint(moved) == one
 
 
+@pytest.mark.parametrize("monotone", [None, (0, 0, 1, -1, 0)])
 @pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
-def test_real_targets(criterion: str) -> None:
+def test_real_targets(criterion: str, monotone: Any) -> None:
     X, _, times = _data()
     y = np.abs(np.nan_to_num(X[:, 2]) * 3).round(1)
-    expected = fingerprint(fit(X, y, Setting(criterion, max_bins=255), times))
-    alone = Setting(criterion, max_bins=255, alone=True)
-    assert fingerprint(fit(X, y, alone, times)) == expected
+    levels = Setting(criterion, max_bins=255, monotone=monotone)
+    expected = fingerprint(fit(X, y, levels, times))
+    assert fingerprint(fit(X, y, replace(levels, alone=True), times)) == expected
+
+
+@pytest.mark.parametrize("monotone", [None, (0, 0, 1, -1, 0)])
+def test_several_classes(monotone: Any) -> None:
+    X, y, times = _data()
+    levels = Setting("entropy", max_bins=255, monotone=monotone, min_rows=3)
+    expected = fingerprint(fit(X, y + 2 * times, levels))
+    assert fingerprint(fit(X, y + 2 * times, replace(levels, alone=True))) == expected
 
 
 # What takes more than a node's own rows grows level by level.
 LEVELS: dict[str, dict[str, Any]] = {
     "categories": {"levels": (-1, 4, -1, -1, -1)},
-    "constraints": {"monotone": (1, 0, 0, 0, 0)},
+    "drawn thresholds with constraints": {
+        **{"monotone": (1, 0, 0, 0, 0), "random_threshold": True, "raw": True},
+    },
     "medians": {"criterion": "absolute_error"},
     "thresholds between bins": {"random_threshold": True},
 }
@@ -121,6 +135,33 @@ def test_trees_of_few_leaves_grow_no_others(max_leaves: int, whole: bool) -> Non
     assert rule.max_leaves == (max_leaves if whole else 0)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "estimator", [vtree.NewtonBoostingClassifier, vtree.LeafwiseBoostingRegressor]
+)
+def test_boosting_with_constraints(
+    estimator: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, times = _data()
+    limits: dict[str, Any] = {
+        "n_estimators": 4,
+        "max_depth": 5,
+        "monotone_constraints": (1, 0, -1, 0, 0),
+    }
+    model = estimator(**limits)
+    weight = times if weighted else None
+    found = vtree.digest(model.fit(X, y, weight))
+    with vtree.kernels("reference"):
+        assert vtree.digest(model.fit(X, y, weight)) == found
+    for name in ("FEW_WITH_SUMS", "FEW_OF_LIMITED"):
+        monkeypatch.setattr(subtrees, name, 0)
+    for few in (200, 0):  # rows of a node
+        monkeypatch.setattr(subtrees, "FEW", few)
+        assert vtree.digest(model.fit(X, y, weight)) == found
+    free = estimator(**{**limits, "monotone_constraints": None})
+    assert vtree.digest(free.fit(X, y, weight)) != found
+
+
 @pytest.mark.parametrize("share", ["colsample_bytree", "colsample_bynode"])
 @pytest.mark.parametrize(
     "estimator", [vtree.NewtonBoostingClassifier, vtree.LeafwiseBoostingClassifier]
@@ -137,7 +178,7 @@ def test_trees_of_some_columns(estimator: Any, share: str, monkeypatch: pytest.M
 def test_every_field_of_a_search_was_thought_of() -> None:
     # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories;
     # `with_subtrees` asks for `size`, which rests on `curved`, and for the columns of `legal`.
-    taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved"}
-    refused = {"monotone", "leaning", "uses_once", "legal"}
+    taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved", "monotone"}
+    refused = {"leaning", "uses_once", "legal"}
     of_categories = {"min_level_rows", "subsets"}
     assert set(Search._fields) == taken | refused | of_categories

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vtree_kernels.subtree import narrowed
+
 Floats = NDArray[np.float64]
 
 
@@ -44,13 +46,8 @@ def children_bounds(
 ) -> tuple[Floats, Floats]:
     """Return (lower, upper) of both children, each (L, 2).
 
-    lower, upper (L,): the node's own bounds; left, right (L,): the children's means; direction
+    lower, upper (L,): the node's own bounds; left, right (L,): what the children answer; direction
     (L,): 1 where the node's feature must not decrease the prediction, −1 increase, 0 free.
     """
-    middle = (left + right) / 2.0
-    lowest = np.stack([lower, lower], axis=1)
-    highest = np.stack([upper, upper], axis=1)
-    rising, falling = direction > 0, direction < 0
-    highest[rising, 0], lowest[rising, 1] = middle[rising], middle[rising]
-    lowest[falling, 0], highest[falling, 1] = middle[falling], middle[falling]
-    return lowest, highest
+    found = narrowed(lower, upper, left, right, direction)
+    return np.stack(found[::2], axis=1), np.stack(found[1::2], axis=1)

@@ -237,13 +237,13 @@ def _bound(grown: Grown, chosen: Integers, new: Integers, data: Data, search: Se
     """Narrow the bounds of the `new` pairs of children, those of the `chosen` nodes."""
     if search.monotone is None or not chosen.size:
         return
-    layout = data.targets.layout
-    centers = search.criterion.center(
-        grown.total[new], grown.start[new], grown.stop[new], data.order, data.targets
-    )
-    ordered = centers[:, layout.ordered - layout.first]
-    low, high = (np.repeat(bound[chosen], 2) for bound in (grown.lower, grown.upper))
-    ordered = np.clip(ordered, low, high)
+    layout, criterion = data.targets.layout, search.criterion
+    if criterion.answer is not None:
+        ordered = criterion.answer(grown.total[new].T, layout)
+    else:
+        rows = grown.start[new], grown.stop[new], data.order
+        centers = criterion.center(grown.total[new], *rows, data.targets)
+        ordered = centers[:, layout.ordered - layout.first]
     lower, upper = children_bounds(
         grown.lower[chosen],
         grown.upper[chosen],

@@ -58,12 +58,12 @@ ROWS_A_LEAF = 64
 # Rows of a tree up to which one thread grows it leaf by leaf in the time of all in level loops.
 WHOLE = 1 << 17
 
-# What such nodes have alike, with all others of their trees: they split by numbers, unbound; and
-# what nobody asks for when growth is over.
+# What such nodes have alike, with all others of their trees: they split by numbers, and are unbound
+# unless a rule asks for bounds; and what nobody asks for when growth is over.
 _ALIKE = ("kind", "map_offset", "lower", "upper", "key", "branch_offset")
-_OF_ALL = (*_ALIKE, "parent", "first_child", "n_children")
 
 _KEPT = ("feature", "total", "gain", "depth", "start", "stop")
+_BOUNDS = ("lower", "upper")
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
 _SPLIT = {"bin": np.int32, "threshold": np.float64, "missing_child": np.int32}
 
@@ -80,7 +80,7 @@ def rule_of(
     if not isinstance(search, Search) or search.uses_once or search.criterion.by_rows:
         return None
     draw = search.draw
-    if search.monotone is not None or search.leaning:
+    if search.leaning or (search.monotone is not None and draw.raw):
         return None
     if bins.is_categorical.any():
         return None
@@ -104,6 +104,8 @@ def rule_of(
         np.uint64(draws.mix(draw.seed, draws.FEATURE_ORDER)),
         np.uint64(draws.mix(draw.seed, draws.THRESHOLD)),
         draw.raw,
+        answer=None if search.monotone is None else search.criterion.answer,
+        monotone=search.monotone,
     )
 
 
@@ -168,24 +170,23 @@ def with_subtrees(
     bins, rows = data.bins, data.rows
     found = subtree(
         data.order,
-        Starts(
-            grown.start[own], grown.stop[own], grown.depth[own], grown.key[own], grown.total[own]
-        ),
+        _starts(grown, own, rule),
         _table(bins, rule, columns),
         Statistics(rows.label, rows.weight, rows.sums, rows.identity, rows.compact),
-        rule if rule.costs is None or columns is None else rule._replace(costs=rule.costs[columns]),
+        _among(rule, columns),
     )
     if columns is not None:  # −1 is the last of them; what places between hold is of no account
         numbers = np.append(columns, -1).astype(np.int32)
         found = found._replace(feature=numbers.take(found.feature, mode="wrap"))
     data = data._replace(order=found.rows)
-    places = found._asdict()
+    places = {name: field for name, field in found._asdict().items() if field is not None}
     del found, places["rows"], places["key"]  # large, and let go step by step
     if grown.feature.size == 1 and _is_in_order(places["first_child"]):
         first = places["first_child"]
         settled = _settled(places, slice(None), lines_of(places["feature"], bins), rule.raw, size)
-        kept = {name: places[name] for name in _KEPT}
-        return Grown(**kept, **settled, **_others(first), tree=alike("tree", first.size)), data
+        kept = {name: places[name] for name in (*_KEPT, *_BOUNDS) if name in places}
+        fields = _others(first) | kept | settled
+        return Grown(**fields, tree=alike("tree", first.size)), data
     n_places = places["feature"].size
     order, first, tree = _in_order(grown, own, places["first_child"])
     known = np.flatnonzero(order >= n_places)  # nodes of `grown`
@@ -195,11 +196,31 @@ def with_subtrees(
     at_levels = given[before] < 0
     order[known] = np.maximum(given[before], 0)
     fields = _in_turn(places, order, bins, rule.raw, size)
-    fields |= _others(first)
     for name, field in fields.items():
-        if name not in _OF_ALL:
-            field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
-    return Grown(**fields, tree=tree), data
+        field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
+    return Grown(**(_others(first) | fields), tree=tree), data
+
+
+def _starts(grown: Grown, own: Integers, rule: Rule) -> Starts:
+    bounded = rule.answer is not None
+    return Starts(
+        grown.start[own],
+        grown.stop[own],
+        grown.depth[own],
+        grown.key[own],
+        grown.total[own],
+        grown.lower[own] if bounded else None,
+        grown.upper[own] if bounded else None,
+    )
+
+
+def _among(rule: Rule, columns: Integers | None) -> Rule:
+    """Return the rule for a table of some columns."""
+    if columns is None:
+        return rule
+    fields = {"costs": rule.costs, "monotone": rule.monotone}
+    own: Any = {name: each[columns] for name, each in fields.items() if each is not None}
+    return rule._replace(**own)
 
 
 def _table(bins: Bins, rule: Rule, columns: Integers | None) -> Table:
@@ -295,7 +316,9 @@ def _in_turn(
             field[split] = settled[name]
     for name in (*_OF_SPLITS, "first_child"):
         del places[name]
-    for name in _KEPT[1:]:
+    for name in (*_KEPT[1:], *_BOUNDS):
+        if name not in places:
+            continue
         own = places.pop(name)
         fields |= own_pages({name: ((order.size, *own.shape[1:]), own.dtype)})
         np.take(own, order, axis=0, out=fields[name], mode="clip")

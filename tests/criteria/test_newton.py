@@ -5,11 +5,13 @@ import pytest
 
 from vtree.criteria.newton import (
     bounded_newton,
+    bounded_step,
     lost,
     lost_leaning,
     newton,
     no_impurity,
     smoothed_newton,
+    step,
     steps,
 )
 from vtree.ensembles.derivatives import Weights, derivative_targets
@@ -115,3 +117,17 @@ def test_steps_and_impurities() -> None:
     found = steps(total, None, None, None, targets)
     np.testing.assert_allclose(found[:, 0], [2.5 / 2.0, 0.5 / 3.0, -3.5 / 1.5], rtol=1e-12)
     assert not no_impurity(total, targets.layout).any()
+
+
+def test_the_step_of_one_node_is_that_of_all() -> None:
+    draw = np.random.default_rng(1)
+    slopes = held(draw.normal(size=50), draw.random(50) + 0.1)
+    for most, one in ((None, step), (0.4, bounded_step)):
+        targets = derivative_targets(slopes, Weights.of(None, 1.0, 50), 1.0, 0.2, most).targets
+        assert targets.weight is not None
+        total = np.stack([np.ones(50), targets.weight, targets.sums[:, 0]], axis=1).astype(np.int64)
+        found = steps(total, None, None, None, targets)[:, 0]
+        assert np.unique(found).size > 5
+        assert most is None or np.abs(found).max() == most
+        alone = [one(total[[node]].T, targets.layout)[0] for node in range(50)]
+        np.testing.assert_array_equal(alone, found)

@@ -7,6 +7,9 @@ import pytest
 from tests.bits import assert_same_bits
 from tests.criteria.contract import compiled_gains, gain_of, layout_of, sides
 from vtree.criteria import REGRESSION
+from vtree.criteria.classification import shares
+from vtree.criteria.regression import mean, means
+from vtree.targets import class_targets, real_targets
 
 every_criterion = pytest.mark.parametrize("name", REGRESSION)
 
@@ -75,6 +78,21 @@ def test_poisson_refuses_a_side_without_events() -> None:
     layout = layout_of("poisson", 1)
     assert _gain("poisson", left, right, layout)[0] == -np.inf
     assert_same_bits(compiled_gains("poisson", left, right, layout), [-np.inf])
+
+
+def test_the_mean_of_the_ordered_plane_is_the_center_of_a_node() -> None:
+    draw = np.random.default_rng(0)
+    weight = draw.integers(1, 5, 40).astype(np.float64)
+    codes = draw.integers(0, 2, (40, 1))
+    for targets, center in (
+        (real_targets(draw.normal(size=(40, 2)) + 3.0, weight), means),
+        (class_targets(codes, [2], weight), shares),
+    ):
+        layout = targets.layout
+        total = np.ones((3, layout.n_statistics), dtype=np.int64)
+        total[:, 1:] = draw.integers(1, 99, (3, layout.n_statistics - 1))
+        own = center(total, None, None, None, targets)[:, layout.ordered - layout.first]
+        np.testing.assert_array_equal(mean(total.T, layout), own)
 
 
 def test_deviances_are_zero_at_the_mean_and_take_zeros() -> None:

@@ -3,11 +3,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.criteria import CLASSIFICATION, REGRESSION, newton, regression
 from vtree_kernels._naming import named_after
 from vtree_kernels.scan import cpu as scan_cpu
 from vtree_kernels.search import cpu as search_cpu
 from vtree_kernels.subtree import growing
+from vtree_kernels.subtree.holding import Kind
 
 GAINS = {name: each.gain for name, each in {**CLASSIFICATION, **REGRESSION}.items()}
 SHAPES = [(0, 1, 1, 2, 2, 1), (1, 2, 1, 2, 3, 0), (0, 1, 1, 1, 1, 0)]
@@ -55,7 +56,11 @@ def test_loops_around_criteria_have_names_of_their_own(factory: Any) -> None:
 
 def test_loops_of_subtrees_have_names_of_their_own() -> None:
     kinds = [
-        (gain, shape, raw) for gain in set(GAINS.values()) for shape in SHAPES for raw in (0, 1)
+        (gain, shape, raw, kind)
+        for gain in set(GAINS.values())
+        for shape in SHAPES
+        for raw in (0, 1)
+        for kind in (Kind(), Kind(regression.mean), Kind(newton.step))
     ]
     made = [growing.grower(*kind) for kind in kinds]
     assert np.unique([each.py_func.__qualname__ for each in made]).size == len(made)

@@ -13,6 +13,7 @@ from tests.cuda_host.emulation import emulated, on_device, strict, to_host
 from tests.nodes import totals
 from vtree import draws
 from vtree.criteria import CLASSIFICATION, REGRESSION
+from vtree.criteria.regression import mean
 from vtree.histogram import rows_of
 from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels import _cuda
@@ -92,8 +93,14 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
         cut_state=np.uint64(draws.mix(7, draws.THRESHOLD)),
         raw=False,
     )._replace(**given)
+    nodes = _nodes(rows, targets)
+    if rule.monotone is not None:
+        rule = rule._replace(answer=mean)
+        middle = mean(nodes.total[3], targets.layout)
+        upper = np.array([np.inf, 1.0, np.inf, middle + 0.3])
+        nodes = nodes._replace(lower=np.array([-np.inf, 0.0, -np.inf, middle - 0.4]), upper=upper)
     statistics = Statistics(own.label, own.weight, own.sums, identity)
-    return rows, _nodes(rows, targets), _table(kind), statistics, rule
+    return rows, nodes, _table(kind), statistics, rule
 
 
 # A block of 64 threads with all it needs in shared memory.
@@ -106,7 +113,7 @@ def _ordered(found: Subtrees) -> Subtrees:
     order = reached[np.lexsort((found.depth[reached], found.stop[reached], found.start[reached]))]
     place = np.full(found.key.size + 1, -1)
     place[order] = np.arange(order.size)
-    fields: Any = [field[order] for field in found[1:]]
+    fields: Any = [None if field is None else field[order] for field in found[1:]]
     moved = Subtrees(found.rows, *fields)
     return moved._replace(first_child=place[moved.first_child])
 
@@ -117,7 +124,9 @@ def _assert_same(found: Subtrees, expected: Subtrees) -> None:
 
 def _assert_same_places(found: Subtrees, expected: Subtrees) -> None:
     split = expected.first_child >= 0
-    for name in Subtrees._fields:
+    bounds = {"lower", "upper"} if expected.lower is None else set()
+    assert all(getattr(found, name) is None for name in bounds)
+    for name in [name for name in Subtrees._fields if name not in bounds]:
         of_splits = name in ("bin", "next", "missing_left", "missing", "threshold")
         own = split if of_splits else slice(None)
         assert_same_bits(getattr(found, name)[own], getattr(expected, name)[own], name)
@@ -131,6 +140,11 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "shallow": {"max_depth": 2},
     "leaves": {"max_leaves": 7, "limits": Limits(2, 0.0)},
     "leaves, costs": {"max_leaves": 30, "costs": np.array([3.0, 1.0, 1.0, 2.0, 1.0])},
+    "monotone": {"monotone": np.array([1, 0, 0, -1, 1], dtype=np.int8)},
+    "monotone, leaves": {
+        **{"max_leaves": 9, "max_depth": 6, "limits": Limits(2, 0.0)},
+        **{"monotone": np.array([-1, 1, 0, 1, 0], dtype=np.int8), "max_features": 5},
+    },
     "cuts": {"raw": True},
     "cuts, draws": {"raw": True, "max_features": 1},
 }

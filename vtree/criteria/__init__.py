@@ -28,6 +28,8 @@ class Criterion(NamedTuple):
     impurity(stats, layout) -> (M,) from class weights (M, S), None for regression.
     deviance(y, center) -> (N,) the loss of each row at its leaf's center, None for classification.
     degree: the power of the targets' unit that gain and impurity carry.
+    answer(side, layout) -> what a side answers by the plane `layout.ordered`, as a gain is written;
+        None where no sums tell that, or nobody asks.
     by_rows: whether splits are judged from rows by the kernel `medians`, and not by `gain`.
     """
 
@@ -37,10 +39,11 @@ class Criterion(NamedTuple):
     deviance: Callable[[Any, Any], Any] | None = None
     degree: int = 0
     by_rows: bool = False
+    answer: Callable[[Any, Any], Any] | None = None
 
 
 _GINI, _ENTROPY, _TWOING = (
-    Criterion(gain, classification.shares, impurity=impurity)
+    Criterion(gain, classification.shares, impurity=impurity, answer=regression.mean)
     for gain, impurity in (
         (classification.gini, classification.gini_impurity),
         (classification.entropy, classification.entropy_impurity),
@@ -48,7 +51,7 @@ _GINI, _ENTROPY, _TWOING = (
     )
 )
 _SQUARED, _POISSON = (
-    Criterion(gain, regression.means, deviance=deviance, degree=degree)
+    Criterion(gain, regression.means, deviance=deviance, degree=degree, answer=regression.mean)
     for gain, deviance, degree in (
         (regression.squared_error, regression.squared_deviance, 2),
         (regression.poisson, regression.poisson_deviance, 1),
@@ -59,8 +62,12 @@ _ABSOLUTE = Criterion(
 )
 
 NEWTON, BOUNDED_NEWTON, SMOOTHED_NEWTON = (
-    Criterion(gain, newton.steps, impurity=newton.no_impurity)
-    for gain in (newton.newton, newton.bounded_newton, newton.smoothed_newton)
+    Criterion(gain, newton.steps, impurity=newton.no_impurity, answer=answer)
+    for gain, answer in (
+        (newton.newton, newton.step),
+        (newton.bounded_newton, newton.bounded_step),
+        (newton.smoothed_newton, None),
+    )
 )
 
 CLASSIFICATION: Mapping[str, Criterion] = MappingProxyType(

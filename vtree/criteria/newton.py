@@ -123,17 +123,29 @@ def lost_leaning(node: Any, layout: Any, children: Any) -> Any:
     return worth - step * (2.0 * kept - weight * step)
 
 
+def step(side: Any, layout: Any) -> Any:
+    """Return T(R) / (H + λ) of planes, in the units of what leaves answer."""
+    shrink, clip = layout.unit[0], layout.unit[1]
+    own, weight = side[layout.first], side[layout.weight] + shrink
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    return kept / weight * layout.scale
+
+
+def bounded_step(side: Any, layout: Any) -> Any:
+    """Return the same drawn back to −most … most, layout.unit being (λ, α, most)."""
+    shrink, clip, most = layout.unit[0], layout.unit[1], layout.unit[2]
+    own, weight = side[layout.first], side[layout.weight] + shrink
+    kept = choose(own > clip, own - clip, choose(own < -clip, own + clip, 0.0))
+    found = kept / weight
+    found = choose(found > most, most, choose(found < -most, -most, found))
+    return found * layout.scale
+
+
 def steps(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
     """Return T(R) / (H + λ) of nodes with statistics `total` (M, S), (M, 1), not beyond `most`."""
     layout = targets.layout
-    shrink, clip, *most = layout.unit[:3]
-    both = total[:, layout.first].astype("float64")
-    size = abs(both) - clip
-    kept = choose(size > 0.0, choose(both > 0.0, size, -size), 0.0)
-    step = kept / (total[:, layout.weight] + shrink)
-    for bound in most:
-        step = step.clip(-bound, bound)
-    return step[:, None] * targets.scale
+    found = (bounded_step if len(layout.unit) > 2 else step)(total.T, layout)
+    return found[:, None]
 
 
 def no_impurity(stats: Any, layout: Any) -> Any:

@@ -57,6 +57,11 @@ def means(total: Any, start: Any, stop: Any, order: Any, targets: Any) -> Any:
     return targets.center + share * targets.scale
 
 
+def mean(side: Any, layout: Any) -> Any:
+    """Return the mean of the plane that is ordered, of planes: a target's, or a class's share."""
+    return layout.center + side[layout.ordered] / side[layout.weight] * layout.scale
+
+
 def squared_deviance(y: Any, mean: Any) -> Any:
     """Return (y − mean)², element by element."""
     difference = y - mean

@@ -26,14 +26,20 @@ With rule.max_leaves (0: no limit) each given node is split best first: the leaf
 gain is next, of equal ones that which was made first, until there are so many leaves. All features
 are looked at then, and none is raw. Leaves whose split was not taken have none.
 
+With rule.answer a node has bounds of what it answers, lower and upper, which its gain may ask for.
+rule.monotone says of each feature whether the right child's answer must not be less than the left
+one's (1), not larger (−1) or neither (0), as in `scan`, and `narrowed` what bounds children have.
+None is raw then.
+
 Returns `Subtrees`: M >= L places, the L given nodes first, children next to each other; there may
 be empty places between, which `places` leaves out. The twin for CUDA returns them on the host, all
-but the rows. It takes the rules without such a limit whose gain has a form in C:
+but the rows. It takes the rules without such a limit and without bounds whose gain has a form in C:
 `subtree.is_native(rows, rule)` tells.
 """
 
 from vtree_kernels._dispatch import Kernel
 from vtree_kernels.subtree import reference
+from vtree_kernels.subtree.bounds import narrowed
 from vtree_kernels.subtree.reference import (
     MOST_BYTES,
     Rule,
@@ -57,6 +63,7 @@ __all__ = [
     "Subtrees",
     "Table",
     "bytes_of_sums",
+    "narrowed",
     "places",
     "subtree",
 ]

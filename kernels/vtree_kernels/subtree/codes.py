@@ -13,33 +13,36 @@ from vtree_kernels._naming import named_after
 from vtree_kernels.scan.cpu import Shape, feature_search
 from vtree_kernels.search.cpu import cells_by_code, following
 from vtree_kernels.subtree.drawing import next_feature, put_back
+from vtree_kernels.subtree.holding import Kind, holding
 
 _next_state: Any = register_jitable(mixing.next_state)
 
 
-def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
-    """Return the search for one criterion and one shape of layout."""
-    best_of = feature_search(shape)
+def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+    """Return the search for one criterion, one shape of layout and one kind of what holds nodes."""
+    best_of, free = feature_search(shape), kind.free
+    _, of_feature, _ = holding(kind)
 
     @register_jitable(forceinline=True)
-    @named_after(gain, shape)
+    @named_after(gain, shape, *kind)
     def search_node(
         columns: Any, _: Any, local: Any, node: Any, statistics: Any, n_codes: Any,
         rules: Any, work: Any,
     ) -> Any:  # fmt: skip
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
-        begin, end, state, own = node
+        begin, end, state, own, held = node
         (_, _, min_rows, min_weight, _, costs), draw, layout, _ = rules
         max_features, order_state, _ = draw
         by_code, line, order, sums, _ = work
         n_features, n_rows = columns.shape[0], end - begin
-        bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
+        minima = (min_rows, min_weight)
         draws, turns = _next_state(order_state, state), 0
         best, worth, found, varied = -np.inf, -np.inf, -1, False
         its_bin, its_next, its_way, its_missing = 0, 0, False, np.int64(0)
         for looked in range(n_features):
-            # Two rows have one split, whichever feature makes it.
-            if varied and (looked >= max_features or (n_rows == 2 and not costs.size)):
+            # Two rows have one split, whichever feature makes it, where none is forbidden.
+            one_split = free and n_rows == 2 and not costs.size
+            if varied and (looked >= max_features or one_split):
                 break
             f = looked
             if max_features < n_features:
@@ -49,7 +52,7 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 line[i] = column[np.uint64(local[begin + i])]
             cells, codes = cells_by_code(line, local, begin, end, statistics, n_codes[f], by_code)
             score, bin, way, n_missing, varies = best_of(
-                gain, cells, own, 0, bounds, minima, layout, sums
+                gain, cells, own, 0, of_feature(held, f), minima, layout, sums
             )
             varied, per_cost = varied or varies, score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):

@@ -16,6 +16,7 @@ from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import shape_of
 from vtree_kernels.subtree.growing import LATER, grower, scratch
+from vtree_kernels.subtree.holding import Kind
 from vtree_kernels.subtree.reference import (
     KINDS,
     MOST_BYTES,
@@ -25,6 +26,7 @@ from vtree_kernels.subtree.reference import (
     Subtrees,
     Table,
     bytes_of_sums,
+    fields_of,
 )
 from vtree_kernels.subtree.whole import room_for, whole_grower
 
@@ -40,7 +42,8 @@ _Made = dict[str, NDArray[Any]]
 
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
 _OF_NODES = ("start", "stop", "depth", "first_child", "feature", "gain")
-_TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES)
+_TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES, ("lower", "upper"))
+_WRITTEN = Subtrees._fields[1:-2]  # by the loops themselves
 
 
 @numba.njit(cache=True, nogil=True)
@@ -165,20 +168,27 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> 
     return np.asarray(2 * leaves - 1)
 
 
-def _room(count: int, n_statistics: int) -> _Made:
+def _room(count: int, n_statistics: int, rule: Rule) -> _Made:
     """Return the fields of `count` nodes, not set, those that are let go together side by side."""
     shapes: Any = {"total": (count, n_statistics)}
     room: _Made = {}
+    asked = fields_of(rule)
     for names in _TOGETHER:
-        fields = {n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in names}
-        room |= own_pages(fields)
-    return {name: room[name] for name in Subtrees._fields[1:]}
+        if names[0] in asked:
+            fields = {n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in names}
+            room |= own_pages(fields)
+    return {name: room[name] for name in asked}
+
+
+def _result(rows: NDArray[np.int32], made: _Made) -> Subtrees:
+    return Subtrees(rows, *made.values())
 
 
 def _begin(made: _Made, given: Starts) -> None:
     """Write the given nodes, without a split, to the first places of `made`."""
     for name, values in given._asdict().items():
-        made[name][: given.key.size] = values
+        if values is not None:
+            made[name][: given.key.size] = values
     for name, value in (("first_child", -1), ("feature", -1), ("gain", -np.inf)):
         made[name][: given.key.size] = value
 
@@ -214,27 +224,33 @@ def _grow_task(
     _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
     what = (*_of_rows(near.statistics, rule), table.n_codes, *_fixed(rule))
-    shared = scratch(
-        int(table.n_codes.max()), most, given.start.size, what[0][0], rule.layout, bits, rule.raw
-    )
-    out = tuple(made[name] for name in Subtrees._fields[1:])
+    kind, widest = Kind(rule.answer), int(table.n_codes.max())
+    shared = scratch(widest, most, given.start.size, what[0][0], rule.layout, bits, rule.raw, kind)
+    held, out = _held(made, rule), tuple(made[name] for name in _WRITTEN)
     count: int
     if cells:
         few = FEW if _cells_fit(table, rule) else most  # of more they take too much
         given_room = _room_of_cells(table, rule, few, most, made["key"].size, what[0])
-        kernel = whole_grower(rule.gain, shape_of(rule.layout, rule.layout.implied))
+        kernel = whole_grower(rule.gain, shape_of(rule.layout, rule.layout.implied), kind)
         limits = rule.max_leaves - 1, few, no_value(bits)
-        count = kernel(columns, near.local, *what, *limits, given_room, shared, out)
+        count = kernel(columns, near.local, *what, *limits, held, given_room, shared, out)
     else:
-        kernel = grower(rule.gain, shape_of(rule.layout, rule.layout.implied), rule.raw)
+        kernel = grower(rule.gain, shape_of(rule.layout, rule.layout.implied), rule.raw, kind)
         known = columns, bits, near.local, given.start.size
-        count = kernel(*known, *what, least, in_turn, no_value(bits), shared, out)
+        count = kernel(*known, *what, least, in_turn, no_value(bits), held, shared, out)
     placed = near.local if near.own is None else near.own[near.local]
     if near.own is not None:
         room.put(columns)
     _scatter_rows(rows, placed, given.start, given.stop)
     _place(made, count, given)
     return count
+
+
+def _held(made: _Made, rule: Rule) -> tuple[Any, ...]:
+    """Return what holds nodes besides their rows, as `holding` takes it."""
+    if rule.answer is None:
+        return ()
+    return rule.monotone, made["lower"], made["upper"]
 
 
 def _room_of_cells(
@@ -302,18 +318,18 @@ def subtree(
     many = ~by_cells & (lengths > LEAST)
     rest = (table, statistics, rule)
     if lengths.size == 1 and not many[0]:
-        made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), nodes.total.shape[1])
+        made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), nodes.total.shape[1], rule)
         alone, cells = _Columns(int(lengths[0])), bool(by_cells[0])
         count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True, cells=cells)
-        return Subtrees(rows, *(made[name][:count] for name in Subtrees._fields[1:]))
-    made = _room(*nodes.total.shape)
+        return _result(rows, {name: field[:count] for name, field in made.items()})
+    made = _room(lengths.size, nodes.total.shape[1], rule)
     _begin(made, nodes)
     made = _stage(rows, made, np.flatnonzero(by_cells), 0, *rest, cells=True)
     made = _stage(rows, made, np.flatnonzero(many), LEAST, *rest)
     own = np.flatnonzero(~many & ~by_cells)
     later = np.flatnonzero(made["first_child"] == LATER)
     made = _stage(rows, made, np.append(own, later), 0, *rest)
-    return Subtrees(rows, *(made[name] for name in Subtrees._fields[1:]))
+    return _result(rows, made)
 
 
 def _have_cells(lengths: NDArray[np.int64], table: Table, rule: Rule) -> NDArray[np.bool_]:
@@ -343,14 +359,14 @@ def _stage(
     """Return the nodes and, behind, those below the `own` ones with more than `least` rows."""
     if not own.size:
         return made
-    given = Starts(*(made[name][own] for name in Starts._fields))
+    given = Starts(**{name: made[name][own] for name in Starts._fields if name in made})
     lengths = (given.stop - given.start).astype(np.int64)
     borders = np.arange(own.size + 1)  # a node with cells is a task
     if not cells:
         borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, _EACH)
     before = np.cumsum(np.append(made["key"].size, _most_nodes(lengths, given.depth, rule)))
     first = before[borders]  # each task's first place
-    room = _room(int(first[-1]), made["total"].shape[1])
+    room = _room(int(first[-1]), made["total"].shape[1], rule)
     for name, field in made.items():
         room[name][: field.shape[0]] = field
     counts = np.zeros(len(borders) - 1, np.int64)
@@ -359,7 +375,7 @@ def _stage(
     def grow(index: int) -> None:
         task, places = (slice(*each[index : index + 2].tolist()) for each in (borders, first))
         its = {name: field[places] for name, field in room.items()}
-        some: Any = (field[task] for field in given)
+        some: Any = (field if field is None else field[task] for field in given)
         task_of = (rows, Starts(*some), table, statistics, rule, least, columns)
         count = _grow_task(its, *task_of, in_turn=cells, cells=cells)
         counts[index], child = count, its["first_child"][:count]

@@ -37,7 +37,7 @@ _WORDS = _NODE.itemsize // 8
 
 def takes(rows: Any, rule: Rule) -> bool:
     """Tell whether there is a kernel for a rule: its gain has a form in C, its statistics fit."""
-    if rule.max_leaves:
+    if rule.max_leaves or rule.answer is not None:
         return False
     try:
         c_gain(rule.gain)
@@ -183,7 +183,7 @@ def subtree(rows: Any, nodes: Starts, table: Table, statistics: Statistics, rule
         spent = bytes_before[first - 1] if first else 0
         limit = spent + here.free_bytes() // SHARE
         last = max(first + 1, int(np.searchsorted(bytes_before, limit, side="right")))
-        some: Any = (field[first:last] for field in nodes)
+        some: Any = (field if field is None else field[first:last] for field in nodes)
         parts.append(_grown(here, kernels, block, moved, Starts(*some), table, own, rule))
         first = last
     return _unpacked(moved, parts, nodes)

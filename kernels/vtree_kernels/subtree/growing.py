@@ -17,6 +17,7 @@ from vtree_kernels.scan.cpu import Shape, scratch_for, shape_of
 from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search
 from vtree_kernels.subtree.cuts import cut_search, cut_work
+from vtree_kernels.subtree.holding import Kind, holding
 from vtree_kernels.subtree.present import among_present, present_work
 
 LATER = -2  # first child of nodes that are left for later
@@ -129,14 +130,14 @@ def _among_all(search_node: Any, shape: Shape) -> Any:
     return search_all
 
 
-def node_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool) -> Any:
+def node_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool, kind: Kind) -> Any:
     """Return the search for a node's split, among the classes that it has where these are many."""
-    search = (cut_search if raw else code_search)(gain, shape)
+    search = cut_search(gain, shape) if raw else code_search(gain, shape, kind)
     return among_present(search, shape, raw) if shape[0] < 0 else _among_all(search, shape)
 
 
 def scratch(
-    n_codes: int, most: int, n_given: int, label: Any, layout: Any, bits: Any, raw: bool
+    n_codes: int, most: int, n_given: int, label: Any, layout: Any, bits: Any, raw: bool, kind: Kind
 ) -> Any:
     """Return arrays that the nodes of a task share, for up to `most` rows of a node.
 
@@ -149,25 +150,26 @@ def scratch(
     rows = np.empty(most, np.uint32), np.zeros(most, np.uint32)
     pending = np.empty(2 * most + n_given, np.int64)
     pending[:n_given] = np.arange(n_given)[::-1]
+    # Bounds are of a plane that is where it was.
     few = shape_of(layout, layout.implied)[0] >= 0
-    present = present_work(label[:0] if few else label, layout)
+    present = present_work(label[:0] if few else label, layout, some=kind.answer is None)
     return (own, line, order, sums, np.zeros(stored, np.int64)), rows, pending, present
 
 
 @functools.cache
 def grower(  # noqa: C901  (one compiled loop)
-    gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool
+    gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool, kind: Kind
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    search_node = node_search(gain, shape, raw)
-    parted = parting(raw)
+    search_node, parted = node_search(gain, shape, raw, kind), parting(raw)
+    of_node, _, hand_on = holding(kind)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
-    @named_after(gain, shape, raw)
+    @named_after(gain, shape, raw, *kind)
     def grow(  # type: ignore[no-untyped-def]
         columns, bits, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
-        least, in_turn, nothing, arrays, out,
+        least, in_turn, nothing, held, arrays, out,
     ):  # fmt: skip
         """Grow the first `n_given` nodes of `out`; return how many nodes there are then.
 
@@ -190,7 +192,7 @@ def grower(  # noqa: C901  (one compiled loop)
                 continue
             if not differ(local, begin, end, own, identity, reals, layout):
                 continue
-            its = (begin, end, key[node], own)
+            its = (begin, end, key[node], own, of_node(held, node))
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
                 columns, bits, local, its, statistics, n_codes, rules, work, present
             )
@@ -204,6 +206,7 @@ def grower(  # noqa: C901  (one compiled loop)
                 sums_left[:] = 0
                 add_rows(sums_left, sums_left.size, zeros, local, begin, middle, statistics)
             make_children(out[:8], node, n_made, middle, sums_left, layout.implied, least)
+            hand_on(held, total, node, f, n_made, layout)
             if not in_turn:
                 n_pending = _put(pending, n_pending, first_child, n_made)
             n_made += 2

@@ -22,13 +22,17 @@ from vtree_kernels.scan.reference import Layout
 Present = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
 
 
-def present_work(label: NDArray[np.int32], layout: Any) -> Present:
-    """Return the arrays for a node's total, for labels, and for the plane of each class here."""
+def present_work(label: NDArray[np.int32], layout: Any, *, some: bool) -> Present:
+    """Return the arrays for a node's total, for labels, and for the plane of each class here.
+
+    some: False where all classes are looked at in all nodes.
+    """
     outputs = label.shape[1]
-    size = layout.n_statistics if outputs == 1 else 0
+    some = some and outputs == 1
+    size = layout.n_statistics if some else 0
     return (
         np.empty(size, np.int64),
-        np.empty((label.shape[0] if outputs == 1 else 0, outputs), np.int32),
+        np.empty((label.shape[0] if some else 0, outputs), np.int32),
         np.empty(size, np.int64),
     )
 
@@ -82,7 +86,7 @@ def among_present(search_node: Any, shape: Shape, raw: bool) -> Any:
     def search_present(  # type: ignore[no-untyped-def]
         columns, bits, local, node, statistics, n_codes, rules, work, present
     ):
-        begin, end, state, own = node
+        begin, end, state, own, held = node
         (label, weight, sums, counted), (numbers, draw, given, nothing) = statistics, rules
         classes, total, here = given.classes, own, label
         if present[0].size:
@@ -105,7 +109,7 @@ def among_present(search_node: Any, shape: Shape, raw: bool) -> Any:
             columns,
             bits,
             local,
-            (begin, end, state, total),
+            (begin, end, state, total, held),
             (here, weight, sums, counted),
             n_codes,
             (numbers, draw, layout, nothing),

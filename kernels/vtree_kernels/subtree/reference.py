@@ -14,6 +14,7 @@ from vtree_kernels.histogram import Compact, numbers_of
 from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan
 from vtree_kernels.search import search
+from vtree_kernels.subtree.bounds import narrowed
 
 Integers = NDArray[np.int64]
 
@@ -26,6 +27,8 @@ class Starts(NamedTuple):
     depth: Integers
     key: NDArray[np.uint64]
     total: Integers  # (L, S)
+    lower: NDArray[np.float64] | None = None  # (L,) bounds of what they answer, of a rule with an
+    upper: NDArray[np.float64] | None = None  # `answer`
 
 
 class Table(NamedTuple):
@@ -71,6 +74,9 @@ class Rule(NamedTuple):
     cut_state: np.uint64
     raw: bool
     max_leaves: int = 0  # of what a given node grows, best first; 0: no limit
+    # (the S planes of a side, layout) → what it answers, where a node has bounds of that
+    answer: Callable[[Any, Any], Any] | None = None
+    monotone: NDArray[np.int8] | None = None  # (F,) 1, −1: the answer must not de-, increase; 0
 
 
 class Subtrees(NamedTuple):
@@ -93,6 +99,8 @@ class Subtrees(NamedTuple):
     missing_left: NDArray[np.bool_]
     missing: NDArray[np.int32]
     threshold: NDArray[np.float64]  # (M,) where it is drawn
+    lower: NDArray[np.float64] | None = None  # (M,) bounds, None without a rule's `answer`
+    upper: NDArray[np.float64] | None = None
 
 
 # Of a node's sums by code in all features; larger ones are not kept for its children's.
@@ -102,7 +110,14 @@ MOST_BYTES = 1 << 20
 KINDS: dict[str, type[np.generic]] = {
     **{"gain": np.float64, "threshold": np.float64},
     **{"missing_left": np.bool_, "key": np.uint64, "total": np.int64},
+    **{"lower": np.float64, "upper": np.float64},
 }
+
+
+def fields_of(rule: Rule) -> tuple[str, ...]:
+    """Return the names of what there is of nodes."""
+    names = Subtrees._fields[1:]
+    return names if rule.answer is not None else names[:-2]
 
 
 def bytes_of_sums(n_codes: Integers, layout: Any) -> int:
@@ -138,9 +153,9 @@ def subtree(
 ) -> Subtrees:
     """Return the nodes and all below them; see the package for the contract."""
     before, rows, statistics = rows, rows.copy(), statistics.of(slice(None))
+    given = {name: own for name, own in nodes._asdict().items() if own is not None}
     made: list[dict[str, Any]] = [
-        {"start": a, "stop": z, "depth": d, "key": key, "total": total}
-        for a, z, d, key, total in zip(*nodes, strict=True)
+        {name: own[node] for name, own in given.items()} for node in range(nodes.key.size)
     ]
     number = 0
     while number < len(made):
@@ -155,13 +170,27 @@ def subtree(
             middle = node["start"] + int(split.goes_left.sum())
             borders = ((node["start"], middle), (middle, node["stop"]))
             totals = (split.left, node["total"] - split.left)
+            bounds = _bounds(node, split.feature, totals, rule)
             for side, ((a, z), total) in enumerate(zip(borders, totals, strict=True)):
                 key = mixed(mixed(np.uint64(0), node["key"]), np.uint64(side))
                 child = {"start": a, "stop": z, "depth": node["depth"] + 1}
-                made.append({**child, "key": key, "total": total})
+                made.append({**child, "key": key, "total": total, **bounds[side]})
         number += 1
-    found = _columns(rows, made, nodes.total.shape[1])
+    found = _columns(rows, made, fields_of(rule), nodes.total.shape[1])
     return _limited(found, nodes, before, rule.max_leaves) if rule.max_leaves else found
+
+
+def _bounds(
+    node: dict[str, Any], feature: int, totals: tuple[Integers, Integers], rule: Rule
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the bounds of both children, where nodes have some."""
+    if rule.answer is None or rule.monotone is None:
+        return {}, {}
+    left, right = (rule.answer(total[:, None], rule.layout) for total in totals)
+    lower, upper = (np.array([node[name]]) for name in ("lower", "upper"))
+    found = narrowed(lower, upper, left, right, rule.monotone[[feature]])
+    lowest, highest, *others = (float(bound[0]) for bound in found)
+    return {"lower": lowest, "upper": highest}, dict(zip(("lower", "upper"), others, strict=True))
 
 
 def _limited(
@@ -192,10 +221,11 @@ def _limited(
     return found
 
 
-def _columns(rows: NDArray[np.int32], made: list[dict[str, Any]], n_statistics: int) -> Subtrees:
+def _columns(
+    rows: NDArray[np.int32], made: list[dict[str, Any]], names: tuple[str, ...], n_statistics: int
+) -> Subtrees:
     fields: Any = [
-        np.array([node[name] for node in made], dtype=KINDS.get(name, np.int32))
-        for name in Subtrees._fields[1:]
+        np.array([node[name] for node in made], dtype=KINDS.get(name, np.int32)) for name in names
     ]
     result = Subtrees(rows, *fields)
     return result._replace(total=result.total.reshape(-1, n_statistics))
@@ -256,9 +286,11 @@ def _found(
 ) -> tuple[_Split, bool]:
     """Return (the best split by one feature, whether it varies)."""
     start, stop = np.array([0]), np.array([rows.size])
-    total, free = node["total"][None, :], np.array([np.inf])
+    total = node["total"][None, :]
+    bounds = (np.array([node.get(*each)]) for each in (("lower", -np.inf), ("upper", np.inf)))
+    direction = None if rule.monotone is None else rule.monotone[[feature]]
     own = (statistics.label, statistics.weight, statistics.sums)
-    after: Any = (None, -free, free, rule.limits, rule.gain, rule.layout)
+    after: Any = (direction, *bounds, rule.limits, rule.gain, rule.layout)
     threshold = 0.0
     if rule.raw:
         assert table.values is not None

@@ -31,6 +31,7 @@ from vtree_kernels.subtree.growing import (
     parting,
     worth_a_search,
 )
+from vtree_kernels.subtree.holding import Kind, holding
 
 
 @register_jitable
@@ -87,21 +88,22 @@ def _take_away(cells: Any, others: Any) -> None:
         left[i] -= right[i]
 
 
-def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
-    """Return the search among a node's cells for one criterion and one shape of layout."""
+def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+    """Return the search among a node's cells, as `code_search` is among its rows."""
     best_of = feature_search(shape)
+    _, of_feature, _ = holding(kind)
 
     @register_jitable
-    @named_after(gain, shape)
-    def search_node(cells: Any, own: Any, n_codes: Any, rules: Any, sums: Any) -> Any:
+    @named_after(gain, shape, *kind)
+    def search_node(cells: Any, own: Any, n_codes: Any, rules: Any, sums: Any, held: Any) -> Any:
         """Return (feature or −1, gain, bin, next, missing left, missing) of all features."""
         (_, _, min_rows, min_weight, _, costs), _, layout, _ = rules
-        bounds, minima = (np.int64(0), -np.inf, np.inf), (min_rows, min_weight)
+        minima = (min_rows, min_weight)
         best, worth, found = -np.inf, -np.inf, -1
         its_bin, its_way, its_missing = np.int64(0), False, np.int64(0)
         for f in range(n_codes.size):
             score, bin, way, n_missing, _ = best_of(
-                gain, cells[f, : n_codes[f]], own, 0, bounds, minima, layout, sums
+                gain, cells[f, : n_codes[f]], own, 0, of_feature(held, f), minima, layout, sums
             )
             per_cost = score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):
@@ -187,15 +189,16 @@ def _hand_on(
     return n_free - 1
 
 
-def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
+def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return what searches a node, among its cells if it has some, and writes what it finds."""
-    search_few = node_search(gain, shape, False)
-    search_cells = cell_search(gain, shape)
+    search_few = node_search(gain, shape, False, kind)
+    search_cells = cell_search(gain, shape, kind)
+    of_node, _, _ = holding(kind)
 
     @register_jitable
-    @named_after(gain, shape)
+    @named_after(gain, shape, *kind)
     def look(  # type: ignore[no-untyped-def]
-        columns, local, statistics, targets, n_codes, rules, cells, slot, arrays, out, node
+        columns, local, statistics, targets, n_codes, rules, cells, held, slot, arrays, out, node
     ):
         """Tell whether there is a split that gains enough."""
         start, stop, _, key, total = out[:5]
@@ -203,10 +206,11 @@ def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
         work, _, _, present = arrays
         if not _is_open(out, node, local, numbers, targets[0], targets[1], layout):
             return False
+        own = of_node(held, node)
         if slot >= 0:
-            found = search_cells(cells[slot], total[node], n_codes, rules, work[3])
+            found = search_cells(cells[slot], total[node], n_codes, rules, work[3], own)
         else:
-            its = (start[node], stop[node], key[node], total[node])
+            its = (start[node], stop[node], key[node], total[node], own)
             found = search_few(
                 columns, columns, local, its, statistics, n_codes, rules, work, present
             )[:6]
@@ -238,17 +242,17 @@ def _sums_left(
 
 @functools.cache
 def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
-    gain: Callable[[Any, Any, Any], Any], shape: Shape
+    gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    look, parted = node_look(gain, shape), parting(False)
+    look, parted, (_, _, hand_on) = node_look(gain, shape, kind), parting(False), holding(kind)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
-    @named_after(gain, shape)
+    @named_after(gain, shape, *kind)
     def grow(  # type: ignore[no-untyped-def]  # noqa: C901
         columns, local, statistics, identity, reals, n_codes, numbers, draw, layout, most, few,
-        nothing, room, arrays, out,
+        nothing, held, room, arrays, out,
     ):  # fmt: skip
         """Grow node 0 of `out`; return how many nodes there are then.
 
@@ -259,7 +263,7 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
         cells, near, (free, slot), (waiting, arrival), left = room
         work, (spare, zeros) = arrays[:2]
         n_free, n_waiting, n_splits, n_made, first = free.size, 0, 0, 1, 0
-        given = columns, local, statistics, (identity, reals), n_codes, rules, cells
+        given = columns, local, statistics, (identity, reals), n_codes, rules, cells, held
         if stop[0] - start[0] > few:
             n_free -= 1
             slot[0] = free[n_free]
@@ -286,6 +290,7 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
             _sums_left(work[4], left, own, local, begin, middle, zeros, statistics, split, layout)
             first_child[node], n_made = first, n_made + 2
             make_children(out[:8], node, first, middle, work[4], layout.implied, -1)
+            hand_on(held, out[4], node, f, first, layout)
             if slot[node] >= 0 and n_splits != most:
                 n_free = _hand_on(
                     cells, free, n_free, slot, out, node, few, numbers[0], columns, local,
