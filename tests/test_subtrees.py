@@ -16,7 +16,7 @@ from vtree.plan import Plan, level_order
 from vtree.routing import Data
 from vtree.splits import Search
 from vtree.subtrees import FEW_IN_ALL
-from vtree.tree import fingerprint
+from vtree.tree import SUBSET, fingerprint
 
 
 def _data(n_rows: int = 900) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
@@ -88,7 +88,7 @@ def test_several_classes(monotone: Any) -> None:
 
 # What takes more than a node's own rows grows level by level.
 LEVELS: dict[str, dict[str, Any]] = {
-    "categories": {"levels": (-1, 4, -1, -1, -1)},
+    "all subsets of few levels": {"levels": (-1, 4, -1, -1, -1)},
     "drawn thresholds with constraints": {
         **{"monotone": (1, 0, 0, 0, 0), "random_threshold": True, "raw": True},
     },
@@ -99,8 +99,8 @@ LEVELS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", [*LEVELS, "none of these"])
 def test_which_trees_have_nodes_that_grow_by_themselves(name: str) -> None:
-    X, y, _ = _data(60)
-    X[:, 1] = np.nan_to_num(X[:, 1])
+    X, _, times = _data(60)
+    X[:, 1], y = np.nan_to_num(X[:, 1]), times - 1
     setting = replace(Setting(alone=True), **LEVELS.get(name, {}))
     targets, bins = setting.targets(y), setting.bins(X)
     plan: Plan = setting.plan(bins, targets)
@@ -175,10 +175,41 @@ def test_trees_of_some_columns(estimator: Any, share: str, monkeypatch: pytest.M
     assert found[0] == found[1]
 
 
+# Boosting by both rules of levels, trees of classes whose levels have one order, many classes.
+_OF_CATEGORIES = {
+    "newton": vtree.NewtonBoostingRegressor(n_estimators=3, max_cat_threshold=3),
+    "leafwise": vtree.LeafwiseBoostingClassifier(
+        n_estimators=3, min_data_per_group=5, cat_smooth=2.0
+    ),
+    "tree": vtree.DecisionTreeClassifier(min_samples_leaf=3),
+    "drawn": vtree.RandomForestClassifier(n_estimators=3, max_features=2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", _OF_CATEGORIES)
+def test_categories(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, times = _data()
+    draw = np.random.default_rng(1)
+    X = np.column_stack([X, draw.integers(0, 3, len(X)), draw.integers(0, 90, len(X))])
+    X[draw.random(len(X)) < 0.1, 5] = np.nan
+    y = (y > 0).astype(int) ^ (X[:, 6] % 3 == 0)
+    model = _OF_CATEGORIES[name].set_params(categorical_features=[5, 6])
+    found = vtree.digest(model.fit(X, y, times))
+    assert (model.grown_.kind == SUBSET).any()
+    with vtree.kernels("reference"):
+        assert vtree.digest(model.fit(X, y, times)) == found
+    for settings in (
+        {"FEW_WITH_SUMS": 0, "FEW_OF_LIMITED": 0, "FEW_IN_ALL": 0, "FEW": 200},
+        {"FEW": 0},
+    ):
+        for limit, rows in settings.items():
+            monkeypatch.setattr(subtrees, limit, rows)
+        assert vtree.digest(model.fit(X, y, times)) == found
+
+
 def test_every_field_of_a_search_was_thought_of() -> None:
-    # `rule_of` takes these over, or leaves the nodes to the levels, or they are for categories;
+    # `rule_of` takes these over, or leaves the nodes to the levels;
     # `with_subtrees` asks for `size`, which rests on `curved`, and for the columns of `legal`.
     taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved", "monotone"}
-    refused = {"leaning", "uses_once", "legal"}
-    of_categories = {"min_level_rows", "subsets"}
-    assert set(Search._fields) == taken | refused | of_categories
+    taken |= {"min_level_rows", "subsets"}
+    assert set(Search._fields) == taken | {"leaning", "uses_once", "legal"}

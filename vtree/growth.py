@@ -13,6 +13,7 @@ same calls.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,20 +124,26 @@ def grow(
         _settle(grown, frontier, plan)
         _bound(grown, chosen, frontier, data, plan.search)
     kept = room = None
-    grown, data = _with_all_below(grown, np.concatenate(waiting), data, rule, plan.search)
-    return grown, data.order, branches.map
+    few = np.concatenate(waiting)
+    grown, data, maps = _with_all_below(grown, few, data, rule, plan.search, branches.map)
+    return grown, data.order, maps
 
 
 def _with_all_below(
-    grown: Grown, few: Integers, data: Data, rule: Rule | None, search: Searcher
-) -> tuple[Grown, Data]:
+    grown: Grown,
+    few: Integers,
+    data: Data,
+    rule: Rule | None,
+    search: Searcher,
+    maps: NDArray[Any],
+) -> tuple[Grown, Data, NDArray[Any]]:
     """Let nodes with few rows grow by themselves; the rows of their leaves are sorted then."""
     if rule is None or not few.size:
-        return grown, data
+        return grown, data, maps
     if data.order.shape[0] >= MANY_ROWS:
         give_back()
     assert isinstance(search, Search)  # others have no rule
-    return with_subtrees(grown, few, data, rule, search)
+    return with_subtrees(grown, few, data, rule, search, maps)
 
 
 def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | None:

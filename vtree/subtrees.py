@@ -20,11 +20,13 @@ from vtree.routing import Data
 from vtree.sampling import Columns
 from vtree.splits import Search, Searcher
 from vtree.thresholds import lines_of, missing_branch
+from vtree.tree import SUBSET
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.gaps import Lines, gaps
 from vtree_kernels.subtree import (
     MOST_BYTES,
+    Levels,
     Rule,
     Starts,
     Statistics,
@@ -82,7 +84,8 @@ def rule_of(
     draw = search.draw
     if search.leaning or (search.monotone is not None and draw.raw):
         return None
-    if bins.is_categorical.any():
+    levels = levels_of(search, bins)
+    if bins.is_categorical.any() and levels is None:
         return None
     n_features = bins.n_bins.size
     if search.legal:
@@ -106,7 +109,20 @@ def rule_of(
         draw.raw,
         answer=None if search.monotone is None else search.criterion.answer,
         monotone=search.monotone,
+        levels=levels,
     )
+
+
+def levels_of(search: Search, bins: Bins) -> Levels | None:
+    """Return how categorical features split; None without any, or where subsets are all tried."""
+    rules = [
+        search.subsets.rule(search.layout, group.n_codes)
+        for group in bins.groups
+        if group.categorical
+    ]
+    if search.draw.raw or not rules or rules[0] is None or None in rules:
+        return None
+    return Levels(rules[0], bins.is_categorical, search.min_level_rows)
 
 
 def legal_columns(search: Search, bins: Bins) -> Integers | None:
@@ -162,9 +178,12 @@ def which_alone(grown: Grown, frontier: Integers, data: Data, rule: Rule) -> NDA
 
 
 def with_subtrees(
-    grown: Grown, own: Integers, data: Data, rule: Rule, search: Search
-) -> tuple[Grown, Data]:
-    """Return (nodes with all that is below the `own` ones appended, their rows sorted by leaf)."""
+    grown: Grown, own: Integers, data: Data, rule: Rule, search: Search, maps: NDArray[Any]
+) -> tuple[Grown, Data, NDArray[Any]]:
+    """Return (nodes with all that is below the `own` ones appended, rows sorted by leaf, maps).
+
+    maps: the branch maps of the nodes so far; those of new nodes come behind.
+    """
     size, columns = search.size, legal_columns(search, data.bins)
     own = own[np.argsort(grown.start[own], kind="stable")]  # of roots, the order of trees
     bins, rows = data.bins, data.rows
@@ -180,13 +199,17 @@ def with_subtrees(
         found = found._replace(feature=numbers.take(found.feature, mode="wrap"))
     data = data._replace(order=found.rows)
     places = {name: field for name, field in found._asdict().items() if field is not None}
+    ways = places.pop("ways", None)
     del found, places["rows"], places["key"]  # large, and let go step by step
     if grown.feature.size == 1 and _is_in_order(places["first_child"]):
         first = places["first_child"]
         settled = _settled(places, slice(None), lines_of(places["feature"], bins), rule.raw, size)
         kept = {name: places[name] for name in (*_KEPT, *_BOUNDS) if name in places}
-        fields = _others(first) | kept | settled
-        return Grown(**fields, tree=alike("tree", first.size)), data
+        fields = kept | settled
+        if ways is not None:
+            subsets, maps = _subsets(ways, fields, bins, maps)
+            fields |= subsets
+        return Grown(**(_others(first) | fields), tree=alike("tree", first.size)), data, maps
     n_places = places["feature"].size
     order, first, tree = _in_order(grown, own, places["first_child"])
     known = np.flatnonzero(order >= n_places)  # nodes of `grown`
@@ -196,9 +219,40 @@ def with_subtrees(
     at_levels = given[before] < 0
     order[known] = np.maximum(given[before], 0)
     fields = _in_turn(places, order, bins, rule.raw, size)
+    if ways is not None:
+        ways = ways[order]
+        ways[known[at_levels]] = 0
+        fields["feature"][known[at_levels]] = -1  # for now: maps of these are there
+        subsets, maps = _subsets(ways, fields, bins, maps)
+        fields |= subsets
     for name, field in fields.items():
         field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
-    return Grown(**(_others(first) | fields), tree=tree), data
+    return Grown(**(_others(first) | fields), tree=tree), data, maps
+
+
+def _subsets(
+    ways: NDArray[np.uint64], fields: dict[str, NDArray[Any]], bins: Bins, maps: NDArray[Any]
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """Return (kind and map offset of nodes, branch maps with theirs behind).
+
+    ways (M, 2 W): as `subtree` returns them.
+    """
+    feature = fields["feature"]
+    split = np.flatnonzero((feature >= 0) & bins.is_categorical[feature])
+    n_codes = bins.n_bins[feature[split]] + 1
+    bits = np.unpackbits(
+        ways[split].astype("<u8").view(np.uint8).reshape(split.size, 2, 4 * ways.shape[1]),
+        axis=2,
+        bitorder="little",
+    )
+    child = 1 - bits[:, 0]
+    child = np.where(bits[:, 1], fields["missing_child"][split, None].astype(np.uint8), child)
+    kind = np.zeros(feature.size, np.int8)
+    kind[split] = SUBSET
+    offset = np.full(feature.size, -1)
+    offset[split] = maps.size + np.cumsum(n_codes) - n_codes
+    there = np.arange(child.shape[1]) < n_codes[:, None]
+    return {"kind": kind, "map_offset": offset}, np.concatenate([maps, child[there]])
 
 
 def _starts(grown: Grown, own: Integers, rule: Rule) -> Starts:
@@ -220,6 +274,10 @@ def _among(rule: Rule, columns: Integers | None) -> Rule:
         return rule
     fields = {"costs": rule.costs, "monotone": rule.monotone}
     own: Any = {name: each[columns] for name, each in fields.items() if each is not None}
+    if rule.levels is not None:
+        categorical = rule.levels.categorical[columns]
+        levels = rule.levels._replace(categorical=categorical) if categorical.any() else None
+        own["levels"] = levels
     return rule._replace(**own)
 
 

@@ -18,8 +18,10 @@ from vtree.histogram import rows_of
 from vtree.targets import Targets, class_targets, real_targets
 from vtree_kernels import _cuda
 from vtree_kernels._threads import threads
+from vtree_kernels.level_subsets import Prefixes, Sorted
 from vtree_kernels.scan import Limits
 from vtree_kernels.subtree import (
+    Levels,
     Rule,
     Starts,
     Statistics,
@@ -124,14 +126,23 @@ def _assert_same(found: Subtrees, expected: Subtrees) -> None:
 
 def _assert_same_places(found: Subtrees, expected: Subtrees) -> None:
     split = expected.first_child >= 0
-    bounds = {"lower", "upper"} if expected.lower is None else set()
-    assert all(getattr(found, name) is None for name in bounds)
-    for name in [name for name in Subtrees._fields if name not in bounds]:
+    absent = {name for name in ("lower", "upper", "ways") if getattr(expected, name) is None}
+    assert all(getattr(found, name) is None for name in absent)
+    if expected.ways is not None and found.ways is not None:
+        by_levels = split & CATEGORICAL[expected.feature]
+        assert by_levels.any()
+        assert_same_bits(found.ways[by_levels], expected.ways[by_levels])
+    for name in [name for name in Subtrees._fields if name not in absent | {"ways"}]:
         of_splits = name in ("bin", "next", "missing_left", "missing", "threshold")
         own = split if of_splits else slice(None)
         assert_same_bits(getattr(found, name)[own], getattr(expected, name)[own], name)
 
 
+def _nothing_lost(node: Any, layout: Any, children: Any) -> Any:
+    return 0.0 * node[layout.first]
+
+
+CATEGORICAL = np.array([True, True, False, True, False])
 FLAVOURS: dict[str, dict[str, Any]] = {
     "plain": {},
     "limits": {"limits": Limits(3, 4.0), "max_depth": 4, "min_rows_split": 9, "min_gain": 0.5},
@@ -145,9 +156,24 @@ FLAVOURS: dict[str, dict[str, Any]] = {
         **{"max_leaves": 9, "max_depth": 6, "limits": Limits(2, 0.0)},
         **{"monotone": np.array([-1, 1, 0, 1, 0], dtype=np.int8), "max_features": 5},
     },
+    "levels": {"levels": Levels(Prefixes((2,)), CATEGORICAL, 1), "max_features": 3},
+    "levels, few rows": {
+        **{"levels": Levels(Prefixes((2,), light=True, reach=5), CATEGORICAL, 3)},
+        **{"max_leaves": 12, "limits": Limits(2, 3.0)},
+    },
+    "levels, sorted": {
+        "levels": Levels(Sorted(1.0, 2.0, 3.0, 8, 4, 3, _nothing_lost), CATEGORICAL, 1)
+    },
     "cuts": {"raw": True},
     "cuts, draws": {"raw": True, "max_features": 1},
 }
+
+
+def _kinds_of(flavour: str) -> list[str]:
+    """Return the targets to grow from; each rule for levels is one more compilation."""
+    if "levels" in flavour:
+        return ["2 classes", "targets, weights"] if flavour == "levels" else ["targets, weights"]
+    return CUT_KINDS if "cuts" in flavour else KINDS
 
 
 @pytest.mark.parametrize(
@@ -156,7 +182,7 @@ FLAVOURS: dict[str, dict[str, Any]] = {
         (kind, flavour)
         for flavour in FLAVOURS
         if flavour != "shallow"
-        for kind in (CUT_KINDS if "cuts" in flavour else KINDS)
+        for kind in _kinds_of(flavour)
     ],
 )
 def test_twin_and_reference_agree(kind: str, flavour: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +246,7 @@ def test_one_node_alone_makes_nodes_in_the_order_of_the_reference(in_columns: bo
     codes = np.concatenate(table.codes, axis=1)[:, [0, 2, 3, 1, 4]]
     codes = np.asfortranarray(codes) if in_columns else codes
     whole = Table((codes,), (np.arange(5),), table.n_codes)
-    last = Starts(*(field[-1:] for field in nodes))
+    last = Starts(*(field if field is None else field[-1:] for field in nodes))
     before = codes.copy()
     found = subtree.twin("cpu")(rows, last, whole, statistics, rule)
     expected = subtree.reference(rows, last, whole, statistics, rule)

@@ -15,6 +15,7 @@ from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
 from vtree_kernels.level_subsets import prefix_search, sorted_search
+from vtree_kernels.level_subsets.ordering import plane_of
 from vtree_kernels.level_subsets.reference import Prefixes
 from vtree_kernels.level_subsets.sorted_levels import Sorted
 from vtree_kernels.scan.cpu import Shape, empty_best, scratch_for, shape_of
@@ -53,16 +54,26 @@ def room_of(rule: Prefixes | Sorted, n_codes: int, layout: Any) -> tuple[NDArray
 
 
 @register_jitable
-def set_rare_apart(kept: Any, cells: Any, least_rows: Any) -> None:
-    """Write cells (B, S) to kept, those of levels with too few rows, plane 0, added to code 0."""
+def set_rare_apart(kept: Any, cells: Any, least_rows: Any, implied: Any, classes: Any) -> None:
+    """Write cells (B, S) to kept, those of levels with too few rows added to code 0."""
     for s in range(cells.shape[1]):
         kept[0, s] = cells[0, s]
     for code in range(1, cells.shape[0]):
-        rare = cells[code, 0] < least_rows
+        rare = plane_of(cells[code], 0, implied, classes) < least_rows
         for s in range(cells.shape[1]):
             kept[code, s] = 0 if rare else cells[code, s]
             if rare:
                 kept[0, s] += cells[code, s]
+
+
+@register_jitable
+def rare_ways(ways: Any, cells: Any, least_rows: Any, implied: Any, classes: Any) -> None:
+    """Let levels with rows, but too few, go the way of missing values."""
+    if least_rows <= 1:
+        return
+    for code in range(1, cells.shape[0]):
+        if 0 < plane_of(cells[code], 0, implied, classes) < least_rows:
+            ways[code] = -1
 
 
 @functools.cache
@@ -82,7 +93,7 @@ def _kernel(gain: Gain, lost: Gain | None, shape: Shape) -> Any:
             for g in range(hist.shape[1]):
                 cells, ways = hist[node, g], goes_left[node, g]
                 if least_rows > 1:
-                    set_rare_apart(kept, cells, least_rows)
+                    set_rare_apart(kept, cells, least_rows, layout.implied, layout.classes)
                     cells = kept
                 found = search_levels(
                     cells, total[node], n_levels[g], rule, minima, lower[node], layout, sums, room,
@@ -92,9 +103,10 @@ def _kernel(gain: Gain, lost: Gain | None, shape: Shape) -> Any:
                 out_missing_left[node, g], out_missing[node, g], out_varies[node, g] = found[3:]
                 for code in range(n_levels[g] + 1, ways.size):
                     ways[code] = -1
-                for code in range(1, n_levels[g] + 1):
-                    if hist[node, g, code, 0] < least_rows:
-                        ways[code] = -1 if hist[node, g, code, 0] > 0 else ways[code]
+                rare_ways(
+                    ways[: n_levels[g] + 1], hist[node, g, : n_levels[g] + 1], least_rows,
+                    layout.implied, layout.classes,
+                )  # fmt: skip
 
     return search_nodes
 

@@ -42,6 +42,7 @@ from vtree_kernels.subtree import reference
 from vtree_kernels.subtree.bounds import narrowed
 from vtree_kernels.subtree.reference import (
     MOST_BYTES,
+    Levels,
     Rule,
     Starts,
     Statistics,
@@ -57,6 +58,7 @@ subtree = Kernel(
 
 __all__ = [
     "MOST_BYTES",
+    "Levels",
     "Rule",
     "Starts",
     "Statistics",

@@ -14,14 +14,47 @@ from vtree_kernels.scan.cpu import Shape, feature_search
 from vtree_kernels.search.cpu import cells_by_code, following
 from vtree_kernels.subtree.drawing import next_feature, put_back
 from vtree_kernels.subtree.holding import Kind, holding
+from vtree_kernels.subtree.leveling import dense_search, leveling
 
 _next_state: Any = register_jitable(mixing.next_state)
 
 
+def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+    """Return the search for a node's split by one feature, from the codes of its rows."""
+    best_of, is_level = feature_search(shape), leveling(gain, shape, kind.levels).is_level
+    _, of_feature, _ = holding(kind)
+    search_levels = dense_search(gain, shape, kind.levels)
+
+    @register_jitable(forceinline=True)
+    @named_after(gain, shape, *kind)
+    def look(
+        f: Any, line: Any, local: Any, node: Any, statistics: Any, n_codes: Any, by_code: Any,
+        minima: Any, layout: Any, sums: Any,
+    ) -> Any:  # fmt: skip
+        """Return (gain, bin, next, missing left, missing, whether it varies)."""
+        begin, end, _, own, held, levels = node
+        dense = by_code[0][:n_codes]
+        if is_level(levels, f):
+            return search_levels(
+                levels, dense, line, local, begin, end, statistics, own, minima, layout, sums
+            )
+        cells, codes = cells_by_code(line, local, begin, end, statistics, n_codes, by_code)
+        score, bin, way, n_missing, varies = best_of(
+            gain, cells, own, 0, of_feature(held, f), minima, layout, sums
+        )
+        next_bin = np.int64(following(cells, codes, bin, layout.implied, layout.classes))
+        if codes.size == 0:
+            dense.reshape(-1)[:] = 0
+            return score, bin, next_bin, way == 1, n_missing, varies
+        return score, codes[bin], next_bin, way == 1, n_missing, varies
+
+    return look
+
+
 def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search for one criterion, one shape of layout and one kind of what holds nodes."""
-    best_of, free = feature_search(shape), kind.free
-    _, of_feature, _ = holding(kind)
+    look, free = _look(gain, shape, kind), kind.free
+    is_level, _, keep, _, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable(forceinline=True)
     @named_after(gain, shape, *kind)
@@ -30,15 +63,13 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) 
         rules: Any, work: Any,
     ) -> Any:  # fmt: skip
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
-        begin, end, state, own, held = node
-        (_, _, min_rows, min_weight, _, costs), draw, layout, _ = rules
-        max_features, order_state, _ = draw
+        begin, end, state, _, _, levels = node
+        (_, _, min_rows, min_weight, _, costs), (max_features, order_state, _), layout, _ = rules
         by_code, line, order, sums, _ = work
-        n_features, n_rows = columns.shape[0], end - begin
-        minima = (min_rows, min_weight)
+        n_features, n_rows, minima = columns.shape[0], end - begin, (min_rows, min_weight)
         draws, turns = _next_state(order_state, state), 0
         best, worth, found, varied = -np.inf, -np.inf, -1, False
-        its_bin, its_next, its_way, its_missing = 0, 0, False, np.int64(0)
+        its_bin, its_next, its_way, its_missing = np.int64(0), np.int64(0), False, np.int64(0)
         for looked in range(n_features):
             # Two rows have one split, whichever feature makes it, where none is forbidden.
             one_split = free and n_rows == 2 and not costs.size
@@ -50,18 +81,15 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) 
             column = columns[f]
             for i in range(n_rows):
                 line[i] = column[np.uint64(local[begin + i])]
-            cells, codes = cells_by_code(line, local, begin, end, statistics, n_codes[f], by_code)
-            score, bin, way, n_missing, varies = best_of(
-                gain, cells, own, 0, of_feature(held, f), minima, layout, sums
+            score, bin, next_bin, way, n_missing, varies = look(
+                f, line, local, node, statistics, n_codes[f], by_code, minima, layout, sums
             )
             varied, per_cost = varied or varies, score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):
-                best, worth, found = score, per_cost, f
-                its_next = following(cells, codes, bin, layout.implied, layout.classes)
-                its_bin = codes[bin] if codes.size else bin
-                its_way, its_missing = way == 1, n_missing
-            if codes.size == 0:
-                by_code[0].reshape(-1)[: n_codes[f] * by_code[0].shape[1]] = 0
+                best, worth, found, its_bin, its_next = score, per_cost, f, bin, next_bin
+                its_way, its_missing = way, n_missing
+                if is_level(levels, f):
+                    keep(levels)
         put_back(order, turns)
         return found, best, its_bin, its_next, its_way, its_missing, 0.0, its_bin
 

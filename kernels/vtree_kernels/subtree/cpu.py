@@ -17,6 +17,7 @@ from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import shape_of
 from vtree_kernels.subtree.growing import LATER, grower, scratch
 from vtree_kernels.subtree.holding import Kind
+from vtree_kernels.subtree.leveling import kind_of, levels_for
 from vtree_kernels.subtree.reference import (
     KINDS,
     MOST_BYTES,
@@ -27,6 +28,7 @@ from vtree_kernels.subtree.reference import (
     Table,
     bytes_of_sums,
     fields_of,
+    words_of,
 )
 from vtree_kernels.subtree.whole import room_for, whole_grower
 
@@ -40,10 +42,12 @@ _BLOCK = 64  # rows whose values of a column fill a cache line
 
 _Made = dict[str, NDArray[Any]]
 
+NO_WAYS = np.empty((0, 0), np.uint64)
+
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
 _OF_NODES = ("start", "stop", "depth", "first_child", "feature", "gain")
-_TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES, ("lower", "upper"))
-_WRITTEN = Subtrees._fields[1:-2]  # by the loops themselves
+_TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES, ("lower", "upper"), ("ways",))
+_WRITTEN = Subtrees._fields[1 : Subtrees._fields.index("lower")]  # by the loops themselves
 
 
 @numba.njit(cache=True, nogil=True)
@@ -168,9 +172,9 @@ def _most_nodes(lengths: NDArray[np.int64], depth: NDArray[Any], rule: Rule) -> 
     return np.asarray(2 * leaves - 1)
 
 
-def _room(count: int, n_statistics: int, rule: Rule) -> _Made:
+def _room(count: int, n_statistics: int, n_words: int, rule: Rule) -> _Made:
     """Return the fields of `count` nodes, not set, those that are let go together side by side."""
-    shapes: Any = {"total": (count, n_statistics)}
+    shapes: Any = {"total": (count, n_statistics), "ways": (count, n_words)}
     room: _Made = {}
     asked = fields_of(rule)
     for names in _TOGETHER:
@@ -181,7 +185,7 @@ def _room(count: int, n_statistics: int, rule: Rule) -> _Made:
 
 
 def _result(rows: NDArray[np.int32], made: _Made) -> Subtrees:
-    return Subtrees(rows, *made.values())
+    return Subtrees(rows, **made)
 
 
 def _begin(made: _Made, given: Starts) -> None:
@@ -224,20 +228,21 @@ def _grow_task(
     _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
     what = (*_of_rows(near.statistics, rule), table.n_codes, *_fixed(rule))
-    kind, widest = Kind(rule.answer), int(table.n_codes.max())
+    kind, widest = Kind(rule.answer, kind_of(rule.levels)), int(table.n_codes.max())
     shared = scratch(widest, most, given.start.size, what[0][0], rule.layout, bits, rule.raw, kind)
     held, out = _held(made, rule), tuple(made[name] for name in _WRITTEN)
+    levels = levels_for(rule, table.n_codes, made.get("ways", NO_WAYS))
     count: int
     if cells:
         few = FEW if _cells_fit(table, rule) else most  # of more they take too much
         given_room = _room_of_cells(table, rule, few, most, made["key"].size, what[0])
         kernel = whole_grower(rule.gain, shape_of(rule.layout, rule.layout.implied), kind)
         limits = rule.max_leaves - 1, few, no_value(bits)
-        count = kernel(columns, near.local, *what, *limits, held, given_room, shared, out)
+        count = kernel(columns, near.local, *what, *limits, held, levels, given_room, shared, out)
     else:
         kernel = grower(rule.gain, shape_of(rule.layout, rule.layout.implied), rule.raw, kind)
         known = columns, bits, near.local, given.start.size
-        count = kernel(*known, *what, least, in_turn, no_value(bits), held, shared, out)
+        count = kernel(*known, *what, least, in_turn, no_value(bits), held, levels, shared, out)
     placed = near.local if near.own is None else near.own[near.local]
     if near.own is not None:
         room.put(columns)
@@ -317,12 +322,14 @@ def subtree(
     by_cells = _have_cells(lengths, table, rule)
     many = ~by_cells & (lengths > LEAST)
     rest = (table, statistics, rule)
+    n_words = 0 if rule.levels is None else words_of(rule.levels, table.n_codes)
+    sizes = nodes.total.shape[1], n_words
     if lengths.size == 1 and not many[0]:
-        made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), nodes.total.shape[1], rule)
+        made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), *sizes, rule)
         alone, cells = _Columns(int(lengths[0])), bool(by_cells[0])
         count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True, cells=cells)
         return _result(rows, {name: field[:count] for name, field in made.items()})
-    made = _room(lengths.size, nodes.total.shape[1], rule)
+    made = _room(lengths.size, *sizes, rule)
     _begin(made, nodes)
     made = _stage(rows, made, np.flatnonzero(by_cells), 0, *rest, cells=True)
     made = _stage(rows, made, np.flatnonzero(many), LEAST, *rest)
@@ -366,7 +373,8 @@ def _stage(
         borders = batches(np.stack([lengths, given.start, given.stop], axis=1), ROWS, _EACH)
     before = np.cumsum(np.append(made["key"].size, _most_nodes(lengths, given.depth, rule)))
     first = before[borders]  # each task's first place
-    room = _room(int(first[-1]), made["total"].shape[1], rule)
+    n_words = made["ways"].shape[1] if "ways" in made else 0
+    room = _room(int(first[-1]), made["total"].shape[1], n_words, rule)
     for name, field in made.items():
         room[name][: field.shape[0]] = field
     counts = np.zeros(len(borders) - 1, np.int64)

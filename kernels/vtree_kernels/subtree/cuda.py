@@ -37,7 +37,7 @@ _WORDS = _NODE.itemsize // 8
 
 def takes(rows: Any, rule: Rule) -> bool:
     """Tell whether there is a kernel for a rule: its gain has a form in C, its statistics fit."""
-    if rule.max_leaves or rule.answer is not None:
+    if rule.max_leaves or rule.answer is not None or rule.levels is not None:
         return False
     try:
         c_gain(rule.gain)

@@ -18,6 +18,7 @@ from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search
 from vtree_kernels.subtree.cuts import cut_search, cut_work
 from vtree_kernels.subtree.holding import Kind, holding
+from vtree_kernels.subtree.leveling import Leveling, leveling
 from vtree_kernels.subtree.present import among_present, present_work
 
 LATER = -2  # first child of nodes that are left for later
@@ -53,13 +54,18 @@ def differ(
     return False
 
 
-def parting(raw: bool) -> Any:
+def parting(raw: bool, leveling: Leveling) -> Any:
     """Return what sorts a node's rows by side, among values or among codes."""
+    is_level, part_by_level = leveling.is_level, leveling.part
 
     @register_jitable(forceinline=True)
-    @named_after(raw)
-    def parted(column, local, begin, end, last, missing_left, spare):  # type: ignore[no-untyped-def]
+    @named_after(raw, is_level.__name__)
+    def parted(  # type: ignore[no-untyped-def]
+        levels, node, f, column, local, begin, end, last, missing_left, spare
+    ):
         """Sort stably; return where the right ones begin. last: of what goes left in the column."""
+        if is_level(levels, f):
+            return part_by_level(levels, node, column, local, begin, end, missing_left, spare)
         at, kept, last = np.uint64(begin), np.uint64(0), column.dtype.type(last)
         for i in range(np.uint64(begin), np.uint64(end)):
             row = local[i]
@@ -150,9 +156,9 @@ def scratch(
     rows = np.empty(most, np.uint32), np.zeros(most, np.uint32)
     pending = np.empty(2 * most + n_given, np.int64)
     pending[:n_given] = np.arange(n_given)[::-1]
-    # Bounds are of a plane that is where it was.
+    # Bounds, and the orders of levels, are of planes that are where they were.
     few = shape_of(layout, layout.implied)[0] >= 0
-    present = present_work(label[:0] if few else label, layout, some=kind.answer is None)
+    present = present_work(label[:0] if few else label, layout, some=kind.free)
     return (own, line, order, sums, np.zeros(stored, np.int64)), rows, pending, present
 
 
@@ -162,14 +168,15 @@ def grower(  # noqa: C901  (one compiled loop)
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    search_node, parted = node_search(gain, shape, raw, kind), parting(raw)
-    of_node, _, hand_on = holding(kind)
+    own_leveling = leveling(gain, shape, kind.levels)
+    search_node, parted = node_search(gain, shape, raw, kind), parting(raw, own_leveling)
+    (of_node, _, hand_on), (is_level, _, _, store, _) = holding(kind), own_leveling
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, raw, *kind)
     def grow(  # type: ignore[no-untyped-def]
         columns, bits, local, n_given, statistics, identity, reals, n_codes, numbers, draw, layout,
-        least, in_turn, nothing, held, arrays, out,
+        least, in_turn, nothing, held, levels, arrays, out,
     ):  # fmt: skip
         """Grow the first `n_given` nodes of `out`; return how many nodes there are then.
 
@@ -186,13 +193,12 @@ def grower(  # noqa: C901  (one compiled loop)
             n_pending -= 1
             node = turn if in_turn else pending[n_pending]
             turn += 1
-            begin, end = start[node], stop[node]
-            own = total[node]
+            begin, end, own = start[node], stop[node], total[node]
             if not worth_a_search(own, end - begin, depth[node], numbers, layout):
                 continue
             if not differ(local, begin, end, own, identity, reals, layout):
                 continue
-            its = (begin, end, key[node], own, of_node(held, node))
+            its = (begin, end, key[node], own, of_node(held, node), levels)
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
                 columns, bits, local, its, statistics, n_codes, rules, work, present
             )
@@ -201,7 +207,9 @@ def grower(  # noqa: C901  (one compiled loop)
             feature[node], out_gain[node], first_child[node] = f, gained, n_made
             out_bin[node], out_next[node], threshold[node] = bin, next_bin, cut
             out_way[node], out_missing[node] = way, n_missing
-            middle = parted(columns[f], local, begin, end, last, way, spare)
+            if is_level(levels, f):
+                store(levels, node)
+            middle = parted(levels, node, f, columns[f], local, begin, end, last, way, spare)
             if not raw:
                 sums_left[:] = 0
                 add_rows(sums_left, sums_left.size, zeros, local, begin, middle, statistics)

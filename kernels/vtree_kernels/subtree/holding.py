@@ -23,11 +23,12 @@ class Kind(NamedTuple):
     """What code is compiled for, of all that may hold nodes."""
 
     answer: Callable[[Any, Any], Any] | None = None  # as in a rule
+    levels: Any = None  # as `leveling` takes it
 
     @property
     def free(self) -> bool:
-        """Whether nothing holds a node."""
-        return self.answer is None
+        """Whether nothing holds a node, and all features split it alike."""
+        return self.answer is None and self.levels is None
 
 
 class Holding(NamedTuple):

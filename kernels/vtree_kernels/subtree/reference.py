@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from vtree_kernels.best_first import best_first
 from vtree_kernels.cuts import cut_sums, extremes
-from vtree_kernels.histogram import Compact, numbers_of
+from vtree_kernels.histogram import Compact, histogram, numbers_of
+from vtree_kernels.level_subsets import Prefixes, Sorted, level_subsets
 from vtree_kernels.mixing import below, between, mixed, share
-from vtree_kernels.scan import Best, Limits, scan
+from vtree_kernels.scan import Best, Limits, scan, with_counts
 from vtree_kernels.search import search
 from vtree_kernels.subtree.bounds import narrowed
 
@@ -59,6 +60,14 @@ class Statistics(NamedTuple):
         return own._replace(weight=weight, sums=sums)
 
 
+class Levels(NamedTuple):
+    """How categorical features split."""
+
+    rule: Prefixes | Sorted
+    categorical: NDArray[np.bool_]  # (F,) which features these are
+    least_rows: int  # a level with fewer rows in a node counts as missing there
+
+
 class Rule(NamedTuple):
     """When and how a node splits."""
 
@@ -77,6 +86,7 @@ class Rule(NamedTuple):
     # (the S planes of a side, layout) → what it answers, where a node has bounds of that
     answer: Callable[[Any, Any], Any] | None = None
     monotone: NDArray[np.int8] | None = None  # (F,) 1, −1: the answer must not de-, increase; 0
+    levels: Levels | None = None  # None: no feature is categorical
 
 
 class Subtrees(NamedTuple):
@@ -101,6 +111,9 @@ class Subtrees(NamedTuple):
     threshold: NDArray[np.float64]  # (M,) where it is drawn
     lower: NDArray[np.float64] | None = None  # (M,) bounds, None without a rule's `answer`
     upper: NDArray[np.float64] | None = None
+    # (M, 2 W), None without a rule's `levels`. Of a split by one, bit c % 64 of word c / 64
+    # says that code c goes left, that of word W + c / 64 that it goes as missing values do
+    ways: NDArray[np.uint64] | None = None
 
 
 # Of a node's sums by code in all features; larger ones are not kept for its children's.
@@ -110,14 +123,20 @@ MOST_BYTES = 1 << 20
 KINDS: dict[str, type[np.generic]] = {
     **{"gain": np.float64, "threshold": np.float64},
     **{"missing_left": np.bool_, "key": np.uint64, "total": np.int64},
-    **{"lower": np.float64, "upper": np.float64},
+    **{"lower": np.float64, "upper": np.float64, "ways": np.uint64},
 }
 
 
 def fields_of(rule: Rule) -> tuple[str, ...]:
     """Return the names of what there is of nodes."""
-    names = Subtrees._fields[1:]
-    return names if rule.answer is not None else names[:-2]
+    absent = () if rule.answer is not None else ("lower", "upper")
+    absent = absent if rule.levels is not None else (*absent, "ways")
+    return tuple(name for name in Subtrees._fields[1:] if name not in absent)
+
+
+def words_of(levels: Levels, n_codes: Integers) -> int:
+    """Return how many words the ways of all codes of a feature take, 2 W."""
+    return 2 * -(-int(n_codes[levels.categorical].max()) // 64)
 
 
 def bytes_of_sums(n_codes: Integers, layout: Any) -> int:
@@ -146,6 +165,7 @@ class _Split(NamedTuple):
     left: Integers  # (S,)
     threshold: float
     goes_left: NDArray[np.bool_]
+    ways: NDArray[np.uint64] | None = None
 
 
 def subtree(
@@ -158,13 +178,17 @@ def subtree(
         {name: own[node] for name, own in given.items()} for node in range(nodes.key.size)
     ]
     number = 0
+    no_ways = np.zeros(
+        0 if rule.levels is None else words_of(rule.levels, table.n_codes), np.uint64
+    )
     while number < len(made):
         node = made[number]
         split = _best(rows[node["start"] : node["stop"]], node, table, statistics, rule)
         node.update(first_child=-1, feature=-1, gain=-np.inf, bin=0, next=0)
-        node.update(missing_left=False, missing=0, threshold=0.0)
+        node.update(missing_left=False, missing=0, threshold=0.0, ways=no_ways)
         if split is not None:
-            node.update(split._asdict(), first_child=len(made))
+            fields = {name: own for name, own in split._asdict().items() if own is not None}
+            node.update(fields, first_child=len(made))
             own = rows[node["start"] : node["stop"]]
             own[:] = np.concatenate([own[split.goes_left], own[~split.goes_left]])
             middle = node["start"] + int(split.goes_left.sum())
@@ -224,10 +248,11 @@ def _limited(
 def _columns(
     rows: NDArray[np.int32], made: list[dict[str, Any]], names: tuple[str, ...], n_statistics: int
 ) -> Subtrees:
-    fields: Any = [
-        np.array([node[name] for node in made], dtype=KINDS.get(name, np.int32)) for name in names
-    ]
-    result = Subtrees(rows, *fields)
+    fields: Any = {
+        name: np.array([node[name] for node in made], dtype=KINDS.get(name, np.int32))
+        for name in names
+    }
+    result = Subtrees(rows, **fields)
     return result._replace(total=result.total.reshape(-1, n_statistics))
 
 
@@ -291,7 +316,7 @@ def _found(
     direction = None if rule.monotone is None else rule.monotone[[feature]]
     own = (statistics.label, statistics.weight, statistics.sums)
     after: Any = (direction, *bounds, rule.limits, rule.gain, rule.layout)
-    threshold = 0.0
+    threshold, ways = 0.0, None
     if rule.raw:
         assert table.values is not None
         column = table.values[:, [feature]]
@@ -310,11 +335,15 @@ def _found(
             for codes, features in zip(table.codes, table.features, strict=True)
             if feature in features
         )
-        column = codes[:, at : at + 1]
-        best = search(column, rows, start, stop, *own, int(table.n_codes[feature]), total, *after)
+        column, n_codes = codes[:, at : at + 1], int(table.n_codes[feature])
         place = column[rows, 0]
-        goes_left = place <= best.bin[0, 0]
-        missing = place == 0
+        if rule.levels is not None and rule.levels.categorical[feature]:
+            best, way = _subset(column, rows, total, own, n_codes, rule.levels, rule)
+            goes_left, missing = way[place] > 0, way[place] < 0
+            ways = _packed(way, words_of(rule.levels, table.n_codes))
+        else:
+            best = search(column, rows, start, stop, *own, n_codes, total, *after)
+            goes_left, missing = place <= best.bin[0, 0], place == 0
     first = Best(*(np.asarray(field)[0, 0] for field in best))
     goes_left = np.where(missing, first.missing_left, goes_left)
     split = _Split(
@@ -327,8 +356,37 @@ def _found(
         first.left,
         threshold,
         goes_left,
+        ways,
     )
     return split, bool(first.varies)
+
+
+def _subset(
+    column: NDArray[Any],
+    rows: NDArray[np.int32],
+    total: Integers,
+    own: Any,
+    n_codes: int,
+    levels: Levels,
+    rule: Rule,
+) -> tuple[Best, NDArray[np.int8]]:
+    """Return (the best subset of a node's levels, the way of each code)."""
+    stored, counted = rule.layout.n_stored, rule.layout.implied == 0
+    borders = np.array([0]), np.array([rows.size])
+    given: Any = (column, rows, *borders, *own, n_codes, stored, counted)
+    hist = histogram(*given)
+    hist, n_levels = with_counts(hist, total.shape[1], rule.layout), np.array([n_codes - 1])
+    rest = levels.least_rows, n_levels, rule.limits, rule.gain, rule.layout
+    best, ways = level_subsets(hist, total, levels.rule, *rest)
+    return best, ways[0, 0]
+
+
+def _packed(ways: NDArray[np.int8], n_words: int) -> NDArray[np.uint64]:
+    """Return the ways of a feature's codes as `Subtrees` holds them."""
+    bits = np.zeros((2, 32 * n_words), dtype=np.bool_)
+    bits[:, : ways.size] = ways > 0, ways < 0
+    bytes_ = np.packbits(bits, axis=1, bitorder="little")
+    return bytes_.view("<u8").astype(np.uint64).reshape(-1)
 
 
 def _cut(

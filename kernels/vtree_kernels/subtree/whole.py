@@ -32,6 +32,7 @@ from vtree_kernels.subtree.growing import (
     worth_a_search,
 )
 from vtree_kernels.subtree.holding import Kind, holding
+from vtree_kernels.subtree.leveling import leveling
 
 
 @register_jitable
@@ -88,31 +89,51 @@ def _take_away(cells: Any, others: Any) -> None:
         left[i] -= right[i]
 
 
-def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
-    """Return the search among a node's cells, as `code_search` is among its rows."""
-    best_of = feature_search(shape)
-    _, of_feature, _ = holding(kind)
+def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+    """Return the search for a node's split by one feature, from its cells."""
+    best_of, (_, of_feature, _) = feature_search(shape), holding(kind)
+    is_level, search_levels, _, _, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable
     @named_after(gain, shape, *kind)
-    def search_node(cells: Any, own: Any, n_codes: Any, rules: Any, sums: Any, held: Any) -> Any:
+    def look(
+        f: Any, cells: Any, own: Any, minima: Any, layout: Any, sums: Any, held: Any, levels: Any
+    ) -> Any:
+        """Return (gain, bin, next, missing left, missing)."""
+        if is_level(levels, f):
+            return search_levels(levels, cells, own, minima, layout, sums)[:5]
+        score, bin, way, n_missing, _ = best_of(
+            gain, cells, own, 0, of_feature(held, f), minima, layout, sums
+        )
+        following = np.int64(next_filled(cells, bin, layout.implied, layout.classes))
+        return score, bin, following, way == 1, n_missing
+
+    return look
+
+
+def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+    """Return the search among a node's cells, as `code_search` is among its rows."""
+    look, (is_level, _, keep, _, _) = _look(gain, shape, kind), leveling(gain, shape, kind.levels)
+
+    @register_jitable
+    @named_after(gain, shape, *kind)
+    def search_node(
+        cells: Any, own: Any, n_codes: Any, rules: Any, sums: Any, held: Any, levels: Any
+    ) -> Any:
         """Return (feature or −1, gain, bin, next, missing left, missing) of all features."""
         (_, _, min_rows, min_weight, _, costs), _, layout, _ = rules
-        minima = (min_rows, min_weight)
-        best, worth, found = -np.inf, -np.inf, -1
-        its_bin, its_way, its_missing = np.int64(0), False, np.int64(0)
+        minima, best, worth, found = (min_rows, min_weight), -np.inf, -np.inf, -1
+        its_bin, its_next, its_way, its_missing = np.int64(0), np.int64(0), False, np.int64(0)
         for f in range(n_codes.size):
-            score, bin, way, n_missing, _ = best_of(
-                gain, cells[f, : n_codes[f]], own, 0, of_feature(held, f), minima, layout, sums
+            score, bin, following, way, n_missing = look(
+                f, cells[f, : n_codes[f]], own, minima, layout, sums, held, levels
             )
             per_cost = score / costs[f] if costs.size else score
             if score > -np.inf and (found < 0 or per_cost > worth):
-                best, worth, found = score, per_cost, f
-                its_bin, its_way, its_missing = bin, way == 1, n_missing
-        its_next = np.int64(0)
-        if found >= 0:
-            own_cells = cells[found, : n_codes[found]]
-            its_next = np.int64(next_filled(own_cells, its_bin, layout.implied, layout.classes))
+                best, worth, found, its_bin, its_next = score, per_cost, f, bin, following
+                its_way, its_missing = way, n_missing
+                if is_level(levels, f):
+                    keep(levels)
         return found, best, its_bin, its_next, its_way, its_missing
 
     return search_node
@@ -170,9 +191,11 @@ def _hand_on(
     cells: Any, free: Any, n_free: Any, slot: Any, out: Any, node: Any, few: Any, deepest: Any,
     columns: Any, local: Any, statistics: Any, near: Any,
 ) -> Any:  # fmt: skip
-    """Hand a node's cells on to its children, filled with their sums; return how many are free."""
+    """Hand a node's cells, if any, on to its children; return how many are free then."""
     start, stop, depth, first = out[0], out[1], out[2], out[5][node]
     own = slot[node]
+    if own < 0:
+        return n_free
     second_is_less = stop[first] - start[first] > stop[first + 1] - start[first + 1]
     small = first + np.int64(second_is_less)
     large = 2 * first + 1 - small
@@ -194,11 +217,24 @@ def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) ->
     search_few = node_search(gain, shape, False, kind)
     search_cells = cell_search(gain, shape, kind)
     of_node, _, _ = holding(kind)
+    is_level, _, _, store, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable
     @named_after(gain, shape, *kind)
     def look(  # type: ignore[no-untyped-def]
-        columns, local, statistics, targets, n_codes, rules, cells, held, slot, arrays, out, node
+        columns,
+        local,
+        statistics,
+        targets,
+        n_codes,
+        rules,
+        cells,
+        held,
+        levels,
+        slot,
+        arrays,
+        out,
+        node,
     ):
         """Tell whether there is a split that gains enough."""
         start, stop, _, key, total = out[:5]
@@ -208,15 +244,17 @@ def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) ->
             return False
         own = of_node(held, node)
         if slot >= 0:
-            found = search_cells(cells[slot], total[node], n_codes, rules, work[3], own)
+            found = search_cells(cells[slot], total[node], n_codes, rules, work[3], own, levels)
         else:
-            its = (start[node], stop[node], key[node], total[node], own)
+            its = (start[node], stop[node], key[node], total[node], own, levels)
             found = search_few(
                 columns, columns, local, its, statistics, n_codes, rules, work, present
             )[:6]
         if found[0] < 0 or found[1] < numbers[4]:
             return False
         _write(out, node, found)
+        if is_level(levels, found[0]):
+            store(levels, node)
         return True
 
     return look
@@ -240,19 +278,28 @@ def _sums_left(
         sums_left[s] = left[layout.implied + s]
 
 
+@register_jitable
+def _closed(nodes: Any, feature: Any, gain: Any, n_made: Any) -> Any:
+    """Leave nodes as they are, whatever was found for them; return n_made."""
+    for i in range(nodes.size):
+        feature[nodes[i]], gain[nodes[i]] = -1, -np.inf
+    return n_made
+
+
 @functools.cache
 def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
-    look, parted, (_, _, hand_on) = node_look(gain, shape, kind), parting(False), holding(kind)
+    look, own_leveling = node_look(gain, shape, kind), leveling(gain, shape, kind.levels)
+    parted, is_level, hand_on = parting(False, own_leveling), own_leveling[0], holding(kind)[2]
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, *kind)
     def grow(  # type: ignore[no-untyped-def]  # noqa: C901
         columns, local, statistics, identity, reals, n_codes, numbers, draw, layout, most, few,
-        nothing, held, room, arrays, out,
+        nothing, held, levels, room, arrays, out,
     ):  # fmt: skip
         """Grow node 0 of `out`; return how many nodes there are then.
 
@@ -263,7 +310,7 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
         cells, near, (free, slot), (waiting, arrival), left = room
         work, (spare, zeros) = arrays[:2]
         n_free, n_waiting, n_splits, n_made, first = free.size, 0, 0, 1, 0
-        given = columns, local, statistics, (identity, reals), n_codes, rules, cells, held
+        given = columns, local, statistics, (identity, reals), n_codes, rules, cells, held, levels
         if stop[0] - start[0] > few:
             n_free -= 1
             slot[0] = free[n_free]
@@ -285,21 +332,19 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
                 node = pop(waiting, n_waiting, out_gain, arrival)
             n_waiting, n_splits, first, f = n_waiting - 1, n_splits + 1, n_made, feature[node]
             begin, split = start[node], (out_bin[node], way[node])
-            middle = parted(columns[f], local, begin, stop[node], *split, spare)
-            own = cells[max(slot[node], 0), f, : n_codes[f] if slot[node] >= 0 else 0]
+            middle = parted(levels, node, f, columns[f], local, begin, stop[node], *split, spare)
+            has_cells = slot[node] >= 0 and not is_level(levels, f)
+            own = cells[max(slot[node], 0), f, : n_codes[f] if has_cells else 0]
             _sums_left(work[4], left, own, local, begin, middle, zeros, statistics, split, layout)
             first_child[node], n_made = first, n_made + 2
             make_children(out[:8], node, first, middle, work[4], layout.implied, -1)
             hand_on(held, out[4], node, f, first, layout)
-            if slot[node] >= 0 and n_splits != most:
-                n_free = _hand_on(
-                    cells, free, n_free, slot, out, node, few, numbers[0], columns, local,
-                    statistics, near,
-                )  # fmt: skip
-            elif n_splits == most:
+            if n_splits == most:
                 break
-        for i in range(n_waiting):
-            feature[waiting[i]], out_gain[waiting[i]] = -1, -np.inf
-        return n_made
+            n_free = _hand_on(
+                cells, free, n_free, slot, out, node, few, numbers[0], columns, local,
+                statistics, near,
+            )  # fmt: skip
+        return _closed(waiting[:n_waiting], feature, out_gain, n_made)
 
     return grow
