@@ -1,6 +1,7 @@
 """Nodes that grow by themselves make the same trees as the levels of all nodes."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,17 @@ from numpy.typing import NDArray
 
 import vtree
 from tests.fitting import Setting, fit
-from vtree import subtrees
+from vtree import draws, subtrees
 from vtree.best_first import BestFirst
+from vtree.constraints import Together, bits_of
 from vtree.growth import _rule_alone
 from vtree.plan import Plan, level_order
 from vtree.routing import Data
+from vtree.sampling import Columns
 from vtree.splits import Search
-from vtree.subtrees import FEW_IN_ALL
+from vtree.subtrees import FEW_IN_ALL, _among, _usable
 from vtree.tree import SUBSET, fingerprint
+from vtree_kernels.subtree import Rule
 
 
 def _data(n_rows: int = 900) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
@@ -135,31 +139,72 @@ def test_trees_of_few_leaves_grow_no_others(max_leaves: int, whole: bool) -> Non
     assert rule.max_leaves == (max_leaves if whole else 0)
 
 
+CONSTRAINTS: dict[str, dict[str, Any]] = {
+    "monotone": {"monotone_constraints": (1, 0, -1, 0, 0)},
+    "interactions": {"interaction_constraints": [[0, 1], [1, 2, 3], [4]]},
+    "draws": {"colsample_bytree": 0.8, "colsample_bynode": 0.8},
+}
+CONSTRAINTS["all"] = {name: own for each in CONSTRAINTS.values() for name, own in each.items()}
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    "estimator", [vtree.NewtonBoostingClassifier, vtree.LeafwiseBoostingRegressor]
+    ("estimator", "name"),
+    [
+        *((vtree.NewtonBoostingClassifier, name) for name in CONSTRAINTS),
+        *((vtree.LeafwiseBoostingRegressor, name) for name in ("monotone", "all")),
+    ],
 )
 def test_boosting_with_constraints(
-    estimator: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch
+    estimator: Any, name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y, times = _data()
-    limits: dict[str, Any] = {
-        "n_estimators": 4,
-        "max_depth": 5,
-        "monotone_constraints": (1, 0, -1, 0, 0),
-    }
-    model = estimator(**limits)
+    limits: dict[str, Any] = {"n_estimators": 4, "max_depth": 5, "random_state": 0}
     weight = times if weighted else None
+    model = estimator(**limits, **CONSTRAINTS[name])
     found = vtree.digest(model.fit(X, y, weight))
+    assert vtree.digest(estimator(**limits).fit(X, y, weight)) != found
     with vtree.kernels("reference"):
         assert vtree.digest(model.fit(X, y, weight)) == found
-    for name in ("FEW_WITH_SUMS", "FEW_OF_LIMITED"):
-        monkeypatch.setattr(subtrees, name, 0)
+    for most in ("FEW_IN_ALL", "FEW_WITH_SUMS", "FEW_OF_LIMITED"):
+        monkeypatch.setattr(subtrees, most, 0)
     for few in (200, 0):  # rows of a node
         monkeypatch.setattr(subtrees, "FEW", few)
         assert vtree.digest(model.fit(X, y, weight)) == found
-    free = estimator(**{**limits, "monotone_constraints": None})
-    assert vtree.digest(free.fit(X, y, weight)) != found
+
+
+@pytest.mark.parametrize("by_tree", [1.0, 0.6])
+def test_features_of_nodes_are_those_of_the_levels(by_tree: float) -> None:
+    draw = np.random.default_rng(0)
+    sets, n_nodes = draw.random((70, 12)) < 0.2, 40
+    rules = Columns(by_tree, 0.8, 0.7, seed=5), Together(sets)
+    usable = _usable(rules, 12)
+    assert usable is not None
+    nodes: Any = SimpleNamespace(
+        key=draws.mix(np.arange(n_nodes)),
+        depth=draw.integers(0, 6, n_nodes),
+        used=np.arange(12) == draw.integers(0, 12, n_nodes)[:, None],
+    )
+    columns = rules[0].of_tree(12)
+    own = _among(_rule()._replace(usable=usable), columns).usable
+    assert own is not None
+    held = bits_of(rules[1].holding(nodes.used))
+    expected = rules[0](nodes, 12) & rules[1](nodes, 12)
+    assert not np.delete(expected, columns, axis=1).any()
+    for node in range(n_nodes):
+        found = own.of_node(nodes.depth[node], nodes.key[node], held[node])
+        np.testing.assert_array_equal(found, expected[node, columns])
+
+
+def _rule() -> Rule:
+    X, y, _ = _data(60)
+    setting = Setting(alone=True)
+    targets, bins = setting.targets(y), setting.bins(X)
+    plan = setting.plan(bins, targets)
+    data = Data(bins, targets, None, np.arange(60, dtype=np.int32))  # type: ignore[arg-type]
+    rule = _rule_alone(plan, level_order, data, 1)
+    assert rule is not None
+    return rule
 
 
 @pytest.mark.parametrize("share", ["colsample_bytree", "colsample_bynode"])
@@ -211,5 +256,6 @@ def test_every_field_of_a_search_was_thought_of() -> None:
     # `rule_of` takes these over, or leaves the nodes to the levels;
     # `with_subtrees` asks for `size`, which rests on `curved`, and for the columns of `legal`.
     taken = {"criterion", "layout", "limits", "draw", "feature_costs", "curved", "monotone"}
-    taken |= {"min_level_rows", "subsets"}
-    assert set(Search._fields) == taken | {"leaning", "uses_once", "legal"}
+    taken |= {"min_level_rows", "subsets", "legal"}
+    of_paths = {"uses_once"}  # what a rule of `legal` asks for
+    assert set(Search._fields) == taken | of_paths | {"leaning"}

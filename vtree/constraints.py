@@ -36,9 +36,21 @@ class Together(NamedTuple):
                [1, 1, 0]])
         """
         used: NDArray[np.bool_] = nodes.used
-        holds: NDArray[np.bool_] = ~np.any(used[:, None, :] & ~self.sets, axis=2)  # (L, C)
+        holds = self.holding(used)
         reach: NDArray[np.bool_] = np.any(holds[:, :, None] & self.sets, axis=1)
         return reach | used
+
+    def holding(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which sets hold all features above each node, (L, C); used (L, F)."""
+        holds: NDArray[np.bool_] = ~np.any(used[:, None, :] & ~self.sets, axis=2)
+        return holds
+
+
+def bits_of(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return rows of booleans (L, C) as words of 64 of them."""
+    bits = np.zeros((rows.shape[0], -(-rows.shape[1] // 64) * 64), dtype=np.bool_)
+    bits[:, : rows.shape[1]] = rows
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
 
 
 def children_bounds(

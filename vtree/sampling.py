@@ -45,36 +45,50 @@ class Columns(NamedTuple):
         """Whether no feature is left out anywhere."""
         return min(self.by_tree, self.by_level, self.by_node) >= 1.0
 
-    def of_all_nodes(self, n_features: int) -> NDArray[np.int64] | None:
-        """Return the features that every node may use, ascending; None where nodes differ."""
-        if min(self.by_level, self.by_node) < 1.0:
-            return None
-        return np.flatnonzero(self.drawn(np.zeros(1, np.uint64), np.zeros(1, np.int64), n_features))
+    @property
+    def differ(self) -> bool:
+        """Whether nodes of one tree have other features than others."""
+        return min(self.by_level, self.by_node) < 1.0
+
+    def of_tree(self, n_features: int) -> NDArray[np.int64]:
+        """Return the features that some node of the tree may use, ascending."""
+        whole = Columns(self.by_tree, seed=self.seed)
+        one = whole.drawn(np.zeros(1, np.uint64), np.zeros(1, np.int64), n_features)
+        return np.flatnonzero(one)
+
+    def counts(self, n_features: int) -> tuple[int, int, int]:
+        """Return how many features a tree, a level and a node draw, 0 where that is all there are.
+
+        A share is rounded down, to one at least (XGBoost's rule).
+        """
+        found, count = [], n_features
+        for share in (self.by_tree, self.by_level, self.by_node):
+            count = max(1, int(share * count)) if share < 1.0 else count
+            found.append(count if share < 1.0 else 0)
+        return found[0], found[1], found[2]
+
+    def state(self, stage: int) -> np.uint64:
+        """Return the state of a stage's draws before their level or key, and the feature."""
+        return np.uint64(draws.mix(draws.COLUMNS, self.seed, stage))
 
     def __call__(self, nodes: Any, n_features: int) -> NDArray[np.bool_]:
         """Return the features that may split each of L nodes with a `key` and a `depth`, (L, F)."""
         return self.drawn(nodes.key, nodes.depth, n_features)
 
     def drawn(self, keys: Words, depth: NDArray[np.int64], n_features: int) -> NDArray[np.bool_]:
-        """Return the same for nodes with these keys and depths, (L,).
-
-        A share of one level's features is rounded down, to
-        one at least (XGBoost's rule).
-        """
+        """Return the same for nodes with these keys and depths, (L,)."""
         allowed = np.ones((keys.size, n_features), dtype=np.bool_)
-        count = n_features
         feature = np.arange(n_features)[None, :]
         alike = np.zeros((keys.size, 1), dtype=np.int64)
         level = depth[:, None]
-        stages = ((self.by_tree, alike), (self.by_level, level), (self.by_node, keys[:, None]))
-        for stage, (share, what) in enumerate(stages):
-            if share >= 1.0:
+        counts = self.counts(n_features)
+        for stage, what in enumerate((alike, level, keys[:, None])):
+            if not counts[stage]:
                 continue
-            count = max(1, int(share * count))
             chance = draws.mix(draws.COLUMNS, self.seed, stage, what, feature)
             chance = np.where(allowed, chance >> np.uint64(1), np.uint64(2**64 - 1))
             rank = np.argsort(np.argsort(chance, axis=1, kind="stable"), axis=1, kind="stable")
-            allowed = rank < count
+            allowed = rank < counts[stage]
         return allowed
 
 

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
-from vtree.grown import Grown, alike
+from vtree.choice import Legal
+from vtree.constraints import Together, bits_of
+from vtree.grown import Grown, alike, used_features
 from vtree.routing import Data
 from vtree.sampling import Columns
 from vtree.splits import Search, Searcher
@@ -31,6 +33,7 @@ from vtree_kernels.subtree import (
     Starts,
     Statistics,
     Table,
+    Usable,
     bytes_of_sums,
     subtree,
 )
@@ -79,7 +82,7 @@ def rule_of(
     search: Searcher, bins: Bins, *, max_depth: int | None, min_rows_split: int, min_gain: float
 ) -> Rule | None:
     """Return how a node grows what is below it, None if that takes more than its own rows."""
-    if not isinstance(search, Search) or search.uses_once or search.criterion.by_rows:
+    if not isinstance(search, Search) or search.criterion.by_rows:
         return None
     draw = search.draw
     if search.leaning or (search.monotone is not None and draw.raw):
@@ -91,7 +94,9 @@ def rule_of(
     if search.legal:
         # A table of some of the columns: not a copy of a large one, and no draw among all.
         drawn = draw.raw or draw.leaves_out(n_features)
-        if drawn or bins.n_rows > WHOLE or legal_columns(search, bins) is None:
+        if drawn or (bins.n_rows > WHOLE and legal_columns(search, bins) is not None):
+            return None
+        if not all(isinstance(each, Columns | Together) for each in search.legal):
             return None
     if draw.random_threshold and not draw.raw:
         return None
@@ -110,6 +115,7 @@ def rule_of(
         answer=None if search.monotone is None else search.criterion.answer,
         monotone=search.monotone,
         levels=levels,
+        usable=_usable(search.legal, n_features),
     )
 
 
@@ -126,10 +132,29 @@ def levels_of(search: Search, bins: Bins) -> Levels | None:
 
 
 def legal_columns(search: Search, bins: Bins) -> Integers | None:
-    """Return the features that may split, ascending; None for all, or where nodes differ."""
-    if len(search.legal) != 1 or not isinstance(search.legal[0], Columns):
+    """Return the features that may split some node, ascending; None for all."""
+    for each in search.legal:
+        if isinstance(each, Columns) and each.by_tree < 1.0:
+            return each.of_tree(bins.n_bins.size)
+    return None
+
+
+def _usable(legal: tuple[Legal, ...], n_features: int) -> Usable | None:
+    """Return what the features of nodes follow from, None where these do not differ."""
+    columns = next((each for each in legal if isinstance(each, Columns)), Columns())
+    together = _together(legal)
+    if together is None and not columns.differ:
         return None
-    return search.legal[0].of_all_nodes(bins.n_bins.size)
+    return Usable(
+        np.arange(n_features, dtype=np.uint64),
+        columns.counts(n_features)[1:],
+        (columns.state(1), columns.state(2)),
+        np.empty((n_features, 0), np.uint64) if together is None else bits_of(together.sets.T),
+    )
+
+
+def _together(legal: tuple[Legal, ...]) -> Together | None:
+    return next((each for each in legal if isinstance(each, Together)), None)
 
 
 def rule_of_leaves(
@@ -189,7 +214,7 @@ def with_subtrees(
     bins, rows = data.bins, data.rows
     found = subtree(
         data.order,
-        _starts(grown, own, rule),
+        _starts(grown, own, rule, _together(search.legal), bins.n_bins.size),
         _table(bins, rule, columns),
         Statistics(rows.label, rows.weight, rows.sums, rows.identity, rows.compact),
         _among(rule, columns),
@@ -255,8 +280,14 @@ def _subsets(
     return {"kind": kind, "map_offset": offset}, np.concatenate([maps, child[there]])
 
 
-def _starts(grown: Grown, own: Integers, rule: Rule) -> Starts:
-    bounded = rule.answer is not None
+def _starts(
+    grown: Grown, own: Integers, rule: Rule, together: Together | None, n_features: int
+) -> Starts:
+    bounded, sets = rule.answer is not None, None
+    if together is not None:
+        sets = bits_of(together.holding(used_features(grown, own, n_features)))
+    elif rule.usable is not None:
+        sets = np.empty((own.size, 0), np.uint64)
     return Starts(
         grown.start[own],
         grown.stop[own],
@@ -265,6 +296,7 @@ def _starts(grown: Grown, own: Integers, rule: Rule) -> Starts:
         grown.total[own],
         grown.lower[own] if bounded else None,
         grown.upper[own] if bounded else None,
+        sets,
     )
 
 
@@ -278,6 +310,9 @@ def _among(rule: Rule, columns: Integers | None) -> Rule:
         categorical = rule.levels.categorical[columns]
         levels = rule.levels._replace(categorical=categorical) if categorical.any() else None
         own["levels"] = levels
+    if rule.usable is not None:
+        number, sets = (each[columns] for each in (rule.usable.number, rule.usable.sets))
+        own["usable"] = rule.usable._replace(number=number, sets=sets)
     return rule._replace(**own)
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from vtree_kernels.subtree import (
     Statistics,
     Subtrees,
     Table,
+    Usable,
+    choosing,
     cpu,
     cuts,
     places,
@@ -52,6 +55,7 @@ def _targets(kind: str) -> Targets:
 
 # Each is a compilation of seconds, twice where cuts are drawn, too.
 KINDS = ["2 classes", "two outputs, weights", "targets, weights", "two targets"]
+HELD_KINDS = ["2 classes", "targets, weights"]
 CUT_KINDS = ["2 classes", "two outputs, weights", "two targets"]
 
 
@@ -101,6 +105,10 @@ def _arguments(kind: str, criterion: str, **given: Any) -> tuple[Any, ...]:
         middle = mean(nodes.total[3], targets.layout)
         upper = np.array([np.inf, 1.0, np.inf, middle + 0.3])
         nodes = nodes._replace(lower=np.array([-np.inf, 0.0, -np.inf, middle - 0.4]), upper=upper)
+    if rule.usable is not None:
+        words = rule.usable.sets.shape[1]
+        sets = np.array([[1, 0], [3, 0], [3, 0], [3, (1 << 63) + 1]], dtype=np.uint64)
+        nodes = nodes._replace(sets=sets[:, :words])
     statistics = Statistics(own.label, own.weight, own.sums, identity)
     return rows, nodes, _table(kind), statistics, rule
 
@@ -164,6 +172,19 @@ FLAVOURS: dict[str, dict[str, Any]] = {
     "levels, sorted": {
         "levels": Levels(Sorted(1.0, 2.0, 3.0, 8, 4, 3, _nothing_lost), CATEGORICAL, 1)
     },
+    "draws by node": {
+        "usable": Usable(
+            *(np.array([0, 2, 3, 7, 9], dtype=np.uint64), (4, 2)),
+            *((np.uint64(11), np.uint64(12)), np.empty((5, 0), dtype=np.uint64)),
+        )
+    },
+    "paths, leaves": {
+        **{"max_leaves": 9, "limits": Limits(2, 0.0)},
+        "usable": Usable(
+            *(np.arange(5, dtype=np.uint64), (0, 0), (np.uint64(11), np.uint64(12))),
+            np.array([[1, 0], [3, 0], [2, 1], [2, 1 << 63], [0, 0]], dtype=np.uint64),
+        ),
+    },
     "cuts": {"raw": True},
     "cuts, draws": {"raw": True, "max_features": 1},
 }
@@ -173,6 +194,8 @@ def _kinds_of(flavour: str) -> list[str]:
     """Return the targets to grow from; each rule for levels is one more compilation."""
     if "levels" in flavour:
         return ["2 classes", "targets, weights"] if flavour == "levels" else ["targets, weights"]
+    if "usable" in FLAVOURS[flavour]:
+        return HELD_KINDS
     return CUT_KINDS if "cuts" in flavour else KINDS
 
 
@@ -246,7 +269,8 @@ def test_one_node_alone_makes_nodes_in_the_order_of_the_reference(in_columns: bo
     codes = np.concatenate(table.codes, axis=1)[:, [0, 2, 3, 1, 4]]
     codes = np.asfortranarray(codes) if in_columns else codes
     whole = Table((codes,), (np.arange(5),), table.n_codes)
-    last = Starts(*(field if field is None else field[-1:] for field in nodes))
+    some: Any = (field if field is None else field[-1:] for field in nodes)
+    last = Starts(*some)
     before = codes.copy()
     found = subtree.twin("cpu")(rows, last, whole, statistics, rule)
     expected = subtree.reference(rows, last, whole, statistics, rule)
@@ -347,6 +371,42 @@ def test_the_source_compiles(kind: str, flavour: str) -> None:
     # Those of 64 bits are loops of compare-and-swap.
     found = re.findall(r"\batom[\w.]*", nvrtc.compiled(text, options, "compute_80").decode())
     assert set(found) == {"atom.shared.add.u32"}
+
+
+def test_draws_of_features_and_bounds_together() -> None:
+    given = {**FLAVOURS["draws by node"], **FLAVOURS["monotone, leaves"]}
+    arguments = _arguments("two targets", "squared_error", **given)
+    expected = subtree.reference(*arguments)
+    assert (expected.first_child >= 0).sum() > 3
+    _assert_same(subtree.twin("cpu")(*arguments), expected)
+
+
+@pytest.mark.parametrize("count", [1, 7, 299, 300])
+def test_features_of_the_least_words_are_drawn(count: int) -> None:
+    number, none = np.arange(300, dtype=np.uint64), np.empty((300, 0), dtype=np.uint64)
+    usable = Usable(number, (300, count), (np.uint64(1), np.uint64(2)), none)
+    keys, depth = draws.mix(np.arange(9)), np.arange(9, dtype=np.int32)
+    held = choosing.usable_work(usable, np.empty((9, 0), np.uint64), depth, keys)
+    for node in range(9):  # of an order that the nodes before have left
+        (found,) = _usable_by(held, node)
+        assert found.sum() == count
+        assert_same_bits(found, usable.of_node(node, keys[node], none[0]))
+
+
+@numba.njit
+def _usable_by(held: Any, node: int) -> Any:
+    return choosing.usable_by(held, node)
+
+
+def test_cuda_takes_no_rule_that_holds_nodes() -> None:
+    *_, rule = _arguments("2 classes", "gini")
+    with emulated():
+        rows = on_device(np.zeros(3, np.int32))
+        assert subtree.is_native(rows, rule)
+        for name in ("max_leaves", "monotone", "usable"):
+            own = next(each for each in FLAVOURS.values() if name in each)
+            *_, held = _arguments("2 classes", "gini", **own)
+            assert not subtree.is_native(rows, held), name
 
 
 def test_given_nodes_come_first_and_rows_stay_in_their_segments() -> None:

@@ -29,11 +29,12 @@ are looked at then, and none is raw. Leaves whose split was not taken have none.
 With rule.answer a node has bounds of what it answers, lower and upper, which its gain may ask for.
 rule.monotone says of each feature whether the right child's answer must not be less than the left
 one's (1), not larger (−1) or neither (0), as in `scan`, and `narrowed` what bounds children have.
-None is raw then.
+With rule.usable some of the features may split a node, see `Usable`; all of these are looked at.
+No such rule is raw.
 
 Returns `Subtrees`: M >= L places, the L given nodes first, children next to each other; there may
 be empty places between, which `places` leaves out. The twin for CUDA returns them on the host, all
-but the rows. It takes the rules without such a limit and without bounds whose gain has a form in C:
+but the rows. It takes the rules without any of that whose gain has a form in C:
 `subtree.is_native(rows, rule)` tells.
 """
 
@@ -51,6 +52,7 @@ from vtree_kernels.subtree.reference import (
     bytes_of_sums,
     places,
 )
+from vtree_kernels.subtree.usable import Usable
 
 subtree = Kernel(
     reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
@@ -64,6 +66,7 @@ __all__ = [
     "Statistics",
     "Subtrees",
     "Table",
+    "Usable",
     "bytes_of_sums",
     "narrowed",
     "places",

@@ -22,7 +22,7 @@ _next_state: Any = register_jitable(mixing.next_state)
 def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search for a node's split by one feature, from the codes of its rows."""
     best_of, is_level = feature_search(shape), leveling(gain, shape, kind.levels).is_level
-    _, of_feature, _ = holding(kind)
+    of_feature = holding(kind).of_feature
     search_levels = dense_search(gain, shape, kind.levels)
 
     @register_jitable(forceinline=True)
@@ -51,9 +51,11 @@ def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any
     return look
 
 
-def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
+def code_search(  # noqa: C901  (one compiled loop)
+    gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind
+) -> Any:
     """Return the search for one criterion, one shape of layout and one kind of what holds nodes."""
-    look, free = _look(gain, shape, kind), kind.free
+    look, may_split, free = _look(gain, shape, kind), holding(kind).may_split, kind.free
     is_level, _, keep, _, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable(forceinline=True)
@@ -63,7 +65,7 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) 
         rules: Any, work: Any,
     ) -> Any:  # fmt: skip
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
-        begin, end, state, _, _, levels = node
+        begin, end, state, _, held, levels = node
         (_, _, min_rows, min_weight, _, costs), (max_features, order_state, _), layout, _ = rules
         by_code, line, order, sums, _ = work
         n_features, n_rows, minima = columns.shape[0], end - begin, (min_rows, min_weight)
@@ -78,6 +80,8 @@ def code_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) 
             f = looked
             if max_features < n_features:
                 f, turns = next_feature(order, looked, draws), looked + 1
+            if not may_split(held, f):
+                continue
             column = columns[f]
             for i in range(n_rows):
                 line[i] = column[np.uint64(local[begin + i])]

@@ -15,10 +15,12 @@ from vtree_kernels._pages import own_pages
 from vtree_kernels._prefetch import AHEAD, prefetch
 from vtree_kernels._tasks import batches
 from vtree_kernels.scan.cpu import shape_of
+from vtree_kernels.subtree.choosing import usable_work
 from vtree_kernels.subtree.growing import LATER, grower, scratch
 from vtree_kernels.subtree.holding import Kind
 from vtree_kernels.subtree.leveling import kind_of, levels_for
 from vtree_kernels.subtree.reference import (
+    ALWAYS,
     KINDS,
     MOST_BYTES,
     Rule,
@@ -47,7 +49,6 @@ NO_WAYS = np.empty((0, 0), np.uint64)
 _OF_SPLITS = ("bin", "next", "missing_left", "missing", "threshold")
 _OF_NODES = ("start", "stop", "depth", "first_child", "feature", "gain")
 _TOGETHER = (("key",), ("total",), _OF_SPLITS, _OF_NODES, ("lower", "upper"), ("ways",))
-_WRITTEN = Subtrees._fields[1 : Subtrees._fields.index("lower")]  # by the loops themselves
 
 
 @numba.njit(cache=True, nogil=True)
@@ -181,11 +182,14 @@ def _room(count: int, n_statistics: int, n_words: int, rule: Rule) -> _Made:
         if names[0] in asked:
             fields = {n: (shapes.get(n, (count,)), KINDS.get(n, np.int32)) for n in names}
             room |= own_pages(fields)
-    return {name: room[name] for name in asked}
+    made = {name: room[name] for name in asked}
+    if rule.usable is not None:
+        made["sets"] = np.empty((count, rule.usable.sets.shape[1]), np.uint64)
+    return made
 
 
 def _result(rows: NDArray[np.int32], made: _Made) -> Subtrees:
-    return Subtrees(rows, **made)
+    return Subtrees(rows, **{name: own for name, own in made.items() if name != "sets"})
 
 
 def _begin(made: _Made, given: Starts) -> None:
@@ -228,9 +232,10 @@ def _grow_task(
     _begin(made, given._replace(start=ends - lengths, stop=ends))
     most = int(lengths.max(initial=0))
     what = (*_of_rows(near.statistics, rule), table.n_codes, *_fixed(rule))
-    kind, widest = Kind(rule.answer, kind_of(rule.levels)), int(table.n_codes.max())
+    kind = Kind(rule.answer, rule.usable is not None, kind_of(rule.levels))
+    widest = int(table.n_codes.max())
     shared = scratch(widest, most, given.start.size, what[0][0], rule.layout, bits, rule.raw, kind)
-    held, out = _held(made, rule), tuple(made[name] for name in _WRITTEN)
+    held, out = _held(made, rule), tuple(made[name] for name in ALWAYS)
     levels = levels_for(rule, table.n_codes, made.get("ways", NO_WAYS))
     count: int
     if cells:
@@ -253,9 +258,13 @@ def _grow_task(
 
 def _held(made: _Made, rule: Rule) -> tuple[Any, ...]:
     """Return what holds nodes besides their rows, as `holding` takes it."""
-    if rule.answer is None:
-        return ()
-    return rule.monotone, made["lower"], made["upper"]
+    bounds: tuple[Any, ...] = ()
+    usable: tuple[Any, ...] = ()
+    if rule.answer is not None:
+        bounds = rule.monotone, made["lower"], made["upper"]
+    if rule.usable is not None:
+        usable = usable_work(rule.usable, made["sets"], made["depth"], made["key"])
+    return bounds, usable
 
 
 def _room_of_cells(

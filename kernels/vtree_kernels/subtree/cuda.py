@@ -12,7 +12,7 @@ from vtree_kernels._translate import TranslationError, c_gain
 from vtree_kernels.scan.cuda import macros as scan_macros
 from vtree_kernels.scan.cuda import packed
 from vtree_kernels.search.cuda import MOST_WARPS, Place, added, place
-from vtree_kernels.subtree.reference import KINDS, Rule, Starts, Statistics, Subtrees, Table
+from vtree_kernels.subtree.reference import ALWAYS, KINDS, Rule, Starts, Statistics, Subtrees, Table
 
 BLOCKS_PER_PROCESSOR = 8  # where each has cells of its own in global memory
 MARGIN = 2_048  # bytes of shared memory for what the kernel declares itself
@@ -37,7 +37,8 @@ _WORDS = _NODE.itemsize // 8
 
 def takes(rows: Any, rule: Rule) -> bool:
     """Tell whether there is a kernel for a rule: its gain has a form in C, its statistics fit."""
-    if rule.max_leaves or rule.answer is not None or rule.levels is not None:
+    held = (rule.answer, rule.usable, rule.levels)
+    if rule.max_leaves or any(each is not None for each in held):
         return False
     try:
         c_gain(rule.gain)
@@ -292,7 +293,7 @@ def _unpacked(
 
     fields: dict[str, Any] = {
         name: placed(node[name]) if name == "first_child" else node[name]
-        for name in Subtrees._fields[1:]
+        for name in ALWAYS
         if name != "total"
     }
     fields = {name: own.astype(KINDS.get(name, np.int32)) for name, own in fields.items()}

@@ -170,7 +170,8 @@ def grower(  # noqa: C901  (one compiled loop)
     register_jitable(gain)
     own_leveling = leveling(gain, shape, kind.levels)
     search_node, parted = node_search(gain, shape, raw, kind), parting(raw, own_leveling)
-    (of_node, _, hand_on), (is_level, _, _, store, _) = holding(kind), own_leveling
+    of_node, hand_on = holding(kind).of_node, holding(kind).hand_on
+    is_level, store = own_leveling.is_level, own_leveling.store
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, raw, *kind)
@@ -187,8 +188,7 @@ def grower(  # noqa: C901  (one compiled loop)
         feature, out_gain, out_bin, out_next, out_way, out_missing, threshold = out[6:]
         rules = (numbers, draw, layout, nothing)
         work, (spare, zeros), pending, present = arrays
-        sums_left = work[4]
-        n_pending, n_made, turn = n_given, n_given, 0
+        sums_left, n_pending, n_made, turn = work[4], n_given, n_given, 0
         while turn < n_made if in_turn else n_pending > 0:
             n_pending -= 1
             node = turn if in_turn else pending[n_pending]

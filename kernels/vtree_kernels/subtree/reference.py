@@ -16,6 +16,7 @@ from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan, with_counts
 from vtree_kernels.search import search
 from vtree_kernels.subtree.bounds import narrowed
+from vtree_kernels.subtree.usable import Usable, Words
 
 Integers = NDArray[np.int64]
 
@@ -30,6 +31,7 @@ class Starts(NamedTuple):
     total: Integers  # (L, S)
     lower: NDArray[np.float64] | None = None  # (L,) bounds of what they answer, of a rule with an
     upper: NDArray[np.float64] | None = None  # `answer`
+    sets: Words | None = None  # (L, W) of a rule with `usable`: those that hold all features above
 
 
 class Table(NamedTuple):
@@ -85,6 +87,7 @@ class Rule(NamedTuple):
     max_leaves: int = 0  # of what a given node grows, best first; 0: no limit
     # (the S planes of a side, layout) → what it answers, where a node has bounds of that
     answer: Callable[[Any, Any], Any] | None = None
+    usable: Usable | None = None  # which features may split a node; None: all
     monotone: NDArray[np.int8] | None = None  # (F,) 1, −1: the answer must not de-, increase; 0
     levels: Levels | None = None  # None: no feature is categorical
 
@@ -125,6 +128,11 @@ KINDS: dict[str, type[np.generic]] = {
     **{"missing_left": np.bool_, "key": np.uint64, "total": np.int64},
     **{"lower": np.float64, "upper": np.float64, "ways": np.uint64},
 }
+
+
+ALWAYS = Subtrees._fields[
+    1 : Subtrees._fields.index("lower")
+]  # what there is of nodes whatever the rule
 
 
 def fields_of(rule: Rule) -> tuple[str, ...]:
@@ -195,10 +203,13 @@ def subtree(
             borders = ((node["start"], middle), (middle, node["stop"]))
             totals = (split.left, node["total"] - split.left)
             bounds = _bounds(node, split.feature, totals, rule)
+            sets = {}
+            if rule.usable is not None:
+                sets = {"sets": node["sets"] & rule.usable.sets[split.feature]}
             for side, ((a, z), total) in enumerate(zip(borders, totals, strict=True)):
                 key = mixed(mixed(np.uint64(0), node["key"]), np.uint64(side))
                 child = {"start": a, "stop": z, "depth": node["depth"] + 1}
-                made.append({**child, "key": key, "total": total, **bounds[side]})
+                made.append({**child, "key": key, "total": total, **bounds[side], **sets})
         number += 1
     found = _columns(rows, made, fields_of(rule), nodes.total.shape[1])
     return _limited(found, nodes, before, rule.max_leaves) if rule.max_leaves else found
@@ -268,7 +279,7 @@ def _best(
         return None
     best, worth = None, -np.inf
     varied = False
-    for looked, feature in enumerate(_order(node["key"], rule, table.n_codes.size)):
+    for looked, feature in enumerate(_order(node, rule, table.n_codes.size)):
         if looked >= rule.max_features and varied:
             break
         found, varies = _found(rows, node, feature, table, statistics, rule)
@@ -289,11 +300,14 @@ def _differ(
     return bool(((classes > 0).sum(axis=1) > 1).any())
 
 
-def _order(key: np.uint64, rule: Rule, n_features: int) -> list[int]:
+def _order(node: dict[str, Any], rule: Rule, n_features: int) -> list[int]:
+    if rule.usable is not None:
+        own = rule.usable.of_node(node["depth"], node["key"], node["sets"])
+        return [int(feature) for feature in np.flatnonzero(own)]
     order = list(range(n_features))
     if rule.max_features >= n_features:
         return order
-    state = mixed(rule.order_state, key)
+    state = mixed(rule.order_state, node["key"])
     for turn in range(n_features):
         left = np.uint64(n_features - turn)
         other = turn + int(below(mixed(state, np.uint64(turn)), left))

@@ -36,13 +36,10 @@ from vtree_kernels.subtree.leveling import leveling
 
 
 @register_jitable
-def _fill(
-    cells: Any, columns: Any, local: Any, begin: Any, end: Any, statistics: Any, near: Any
-) -> None:
-    """Write the sums of a node's rows by code, feature by feature, to cells (F, B, S)."""
+def _gather(local: Any, begin: Any, n_rows: Any, statistics: Any, near: Any) -> Any:
+    """Copy what a node's rows add to cells, for all features to come; return it."""
     label, weight, sums, counted = statistics
-    own_label, own_weight, own_sums, place, line = near
-    n_rows = end - begin
+    own_label, own_weight, own_sums, _, _ = near
     for i in range(n_rows):
         row = np.uint64(local[begin + i])
         for o in range(label.shape[1]):
@@ -51,17 +48,7 @@ def _fill(
             own_weight[i] = weight[row]
         for j in range(sums.shape[1]):
             own_sums[i, j] = sums[row, j]
-    own = (own_label, own_weight, own_sums, counted)
-    one_sum = counted and label.shape[1] == 0 and sums.shape[1] == 1
-    for f in range(columns.shape[0]):
-        column, flat = columns[f], cells[f].reshape(-1)
-        flat[:] = 0
-        if one_sum:
-            _add_sums(flat, column, local, begin, n_rows, own_weight, own_sums.reshape(-1))
-            continue
-        for i in range(n_rows):
-            line[i] = column[np.uint64(local[begin + i])]
-        add_rows(flat, cells.shape[2], line, place, 0, n_rows, own)
+    return own_label, own_weight, own_sums, counted
 
 
 @register_jitable
@@ -81,17 +68,51 @@ def _add_sums(
             add_pair(flat, at, one, sums[i])
 
 
-@register_jitable
-def _take_away(cells: Any, others: Any) -> None:
-    """Subtract others from cells, all features at once."""
-    left, right = cells.reshape(-1), others.reshape(-1)
-    for i in range(np.uint64(left.size)):
-        left[i] -= right[i]
+def _filling(kind: Kind) -> tuple[Any, Any]:  # noqa: C901  (two compiled loops)
+    """Return what fills a node's cells, and what leaves those of its sibling in their parent's.
+
+    Features that split neither a node nor one below it have none.
+    """
+    is_of_use = holding(kind).is_of_use
+
+    @register_jitable
+    @named_after(*kind)
+    def fill(  # type: ignore[no-untyped-def]
+        cells, columns, local, begin, end, statistics, near, held, node
+    ):
+        """Write the sums of a node's rows by code, feature by feature, to cells (F, B, S)."""
+        n_rows, (place, line) = end - begin, near[3:]
+        own = _gather(local, begin, n_rows, statistics, near)
+        label, weight, sums, counted = own
+        one_sum = counted and label.shape[1] == 0 and sums.shape[1] == 1
+        for f in range(columns.shape[0]):
+            if not is_of_use(held, node, f):
+                continue
+            column, flat = columns[f], cells[f].reshape(-1)
+            flat[:] = 0
+            if one_sum:
+                _add_sums(flat, column, local, begin, n_rows, weight, sums.reshape(-1))
+                continue
+            for i in range(n_rows):
+                line[i] = column[np.uint64(local[begin + i])]
+            add_rows(flat, cells.shape[2], line, place, 0, n_rows, own)
+
+    @register_jitable
+    @named_after(*kind)
+    def take_away(cells: Any, others: Any, held: Any, node: Any) -> None:
+        """Subtract others from the cells that will be a node's."""
+        for f in range(cells.shape[0]):
+            if is_of_use(held, node, f):
+                left, right = cells[f].reshape(-1), others[f].reshape(-1)
+                for i in range(np.uint64(left.size)):
+                    left[i] -= right[i]
+
+    return fill, take_away
 
 
 def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search for a node's split by one feature, from its cells."""
-    best_of, (_, of_feature, _) = feature_search(shape), holding(kind)
+    best_of, of_feature = feature_search(shape), holding(kind).of_feature
     is_level, search_levels, _, _, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable
@@ -113,7 +134,8 @@ def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any
 
 def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search among a node's cells, as `code_search` is among its rows."""
-    look, (is_level, _, keep, _, _) = _look(gain, shape, kind), leveling(gain, shape, kind.levels)
+    look, may_split = _look(gain, shape, kind), holding(kind).may_split
+    is_level, _, keep, _, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable
     @named_after(gain, shape, *kind)
@@ -125,6 +147,8 @@ def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) 
         minima, best, worth, found = (min_rows, min_weight), -np.inf, -np.inf, -1
         its_bin, its_next, its_way, its_missing = np.int64(0), np.int64(0), False, np.int64(0)
         for f in range(n_codes.size):
+            if not may_split(held, f):
+                continue
             score, bin, following, way, n_missing = look(
                 f, cells[f, : n_codes[f]], own, minima, layout, sums, held, levels
             )
@@ -186,37 +210,44 @@ def _write(out: Any, node: Any, found: Any) -> None:
     way[node], missing[node], threshold[node] = found[4], found[5], 0.0
 
 
-@register_jitable(forceinline=True)
-def _hand_on(
-    cells: Any, free: Any, n_free: Any, slot: Any, out: Any, node: Any, few: Any, deepest: Any,
-    columns: Any, local: Any, statistics: Any, near: Any,
-) -> Any:  # fmt: skip
-    """Hand a node's cells, if any, on to its children; return how many are free then."""
-    start, stop, depth, first = out[0], out[1], out[2], out[5][node]
-    own = slot[node]
-    if own < 0:
-        return n_free
-    second_is_less = stop[first] - start[first] > stop[first + 1] - start[first + 1]
-    small = first + np.int64(second_is_less)
-    large = 2 * first + 1 - small
-    if stop[large] - start[large] <= few or depth[large] == deepest:
-        free[n_free] = own
-        return n_free + 1
-    other = free[n_free - 1]
-    _fill(cells[other], columns, local, start[small], stop[small], statistics, near)
-    _take_away(cells[own], cells[other])
-    slot[large] = own
-    if stop[small] - start[small] <= few:
-        return n_free
-    slot[small] = other
-    return n_free - 1
+def _handing(kind: Kind) -> tuple[Any, Any]:
+    """Return what fills a node's cells, and what hands them on to its children."""
+    fill, take_away = _filling(kind)
+
+    @register_jitable(forceinline=True)
+    @named_after(*kind)
+    def hand_cells_on(  # type: ignore[no-untyped-def]
+        cells, free, n_free, slot, out, node, few, deepest, columns, local, statistics, near, held
+    ):
+        """Fill the cells of a node's children from its own, if any; return how many are free."""
+        start, stop, depth, first = out[0], out[1], out[2], out[5][node]
+        own = slot[node]
+        if own < 0:
+            return n_free
+        second_is_less = stop[first] - start[first] > stop[first + 1] - start[first + 1]
+        small = first + np.int64(second_is_less)
+        large = 2 * first + 1 - small
+        if stop[large] - start[large] <= few or depth[large] == deepest:
+            free[n_free] = own
+            return n_free + 1
+        other = free[n_free - 1]
+        its = start[small], stop[small]
+        fill(cells[other], columns, local, *its, statistics, near, held, small)
+        take_away(cells[own], cells[other], held, large)
+        slot[large] = own
+        if stop[small] - start[small] <= few:
+            return n_free
+        slot[small] = other
+        return n_free - 1
+
+    return fill, hand_cells_on
 
 
 def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return what searches a node, among its cells if it has some, and writes what it finds."""
     search_few = node_search(gain, shape, False, kind)
     search_cells = cell_search(gain, shape, kind)
-    of_node, _, _ = holding(kind)
+    of_node = holding(kind).of_node
     is_level, _, _, store, _ = leveling(gain, shape, kind.levels)
 
     @register_jitable
@@ -293,7 +324,8 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
     register_jitable(gain)
     look, own_leveling = node_look(gain, shape, kind), leveling(gain, shape, kind.levels)
-    parted, is_level, hand_on = parting(False, own_leveling), own_leveling[0], holding(kind)[2]
+    parted, is_level = parting(False, own_leveling), own_leveling.is_level
+    (fill, hand_cells_on), hand_on = _handing(kind), holding(kind).hand_on
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
     @named_after(gain, shape, *kind)
@@ -312,9 +344,8 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
         n_free, n_waiting, n_splits, n_made, first = free.size, 0, 0, 1, 0
         given = columns, local, statistics, (identity, reals), n_codes, rules, cells, held, levels
         if stop[0] - start[0] > few:
-            n_free -= 1
-            slot[0] = free[n_free]
-            _fill(cells[slot[0]], columns, local, start[0], stop[0], statistics, near)
+            n_free, slot[0] = n_free - 1, free[n_free - 1]
+            fill(cells[slot[0]], columns, local, start[0], stop[0], statistics, near, held, 0)
         while True:
             for node in range(first, n_made):
                 if look(*given, slot[node], arrays, out, node):
@@ -323,8 +354,7 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
                         push(waiting, n_waiting, out_gain, arrival, node)
                     n_waiting += 1
                 elif slot[node] >= 0:
-                    free[n_free] = slot[node]
-                    n_free += 1
+                    free[n_free], n_free = slot[node], n_free + 1
             if n_waiting == 0 or n_splits == most:
                 break
             node = waiting[n_waiting - 1]
@@ -341,9 +371,9 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
             hand_on(held, out[4], node, f, first, layout)
             if n_splits == most:
                 break
-            n_free = _hand_on(
+            n_free = hand_cells_on(
                 cells, free, n_free, slot, out, node, few, numbers[0], columns, local,
-                statistics, near,
+                statistics, near, held,
             )  # fmt: skip
         return _closed(waiting[:n_waiting], feature, out_gain, n_made)
 
