@@ -216,3 +216,29 @@ def _branch_map(
     child = np.where(own < 0, missing_child, 1 - own)
     child[0] = missing_child
     return child.astype(np.uint8)
+
+
+def subset_maps(
+    ways: NDArray[np.uint64], fields: dict[str, NDArray[Any]], bins: Bins, maps: NDArray[Any]
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """Return (kind and map offset of nodes, branch maps with theirs behind).
+
+    ways (M, 2 W): as `vtree_kernels.subtree` returns them; fields: features and branches of missing
+    values (M,).
+    """
+    feature = fields["feature"]
+    split = np.flatnonzero((feature >= 0) & bins.is_categorical[feature])
+    n_codes = bins.n_bins[feature[split]] + 1
+    bits = np.unpackbits(
+        ways[split].astype("<u8").view(np.uint8).reshape(split.size, 2, 4 * ways.shape[1]),
+        axis=2,
+        bitorder="little",
+    )
+    child = 1 - bits[:, 0]
+    child = np.where(bits[:, 1], fields["missing_child"][split, None].astype(np.uint8), child)
+    kind = np.zeros(feature.size, np.int8)
+    kind[split] = SUBSET
+    offset = np.full(feature.size, -1)
+    offset[split] = maps.size + np.cumsum(n_codes) - n_codes
+    there = np.arange(child.shape[1]) < n_codes[:, None]
+    return {"kind": kind, "map_offset": offset}, np.concatenate([maps, child[there]])

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
-from vtree.choice import Legal
+from vtree.choice import Legal, subset_maps
 from vtree.constraints import Together, bits_of
 from vtree.grown import Grown, alike, used_features
 from vtree.routing import Data
 from vtree.sampling import Columns
 from vtree.splits import Search, Searcher
 from vtree.thresholds import lines_of, missing_branch
-from vtree.tree import SUBSET
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.gaps import Lines, gaps
@@ -232,7 +231,7 @@ def with_subtrees(
         kept = {name: places[name] for name in (*_KEPT, *_BOUNDS) if name in places}
         fields = kept | settled
         if ways is not None:
-            subsets, maps = _subsets(ways, fields, bins, maps)
+            subsets, maps = subset_maps(ways, fields, bins, maps)
             fields |= subsets
         return Grown(**(_others(first) | fields), tree=alike("tree", first.size)), data, maps
     n_places = places["feature"].size
@@ -248,36 +247,11 @@ def with_subtrees(
         ways = ways[order]
         ways[known[at_levels]] = 0
         fields["feature"][known[at_levels]] = -1  # for now: maps of these are there
-        subsets, maps = _subsets(ways, fields, bins, maps)
+        subsets, maps = subset_maps(ways, fields, bins, maps)
         fields |= subsets
     for name, field in fields.items():
         field[known[at_levels]] = getattr(grown, name)[before[at_levels]]
     return Grown(**(_others(first) | fields), tree=tree), data, maps
-
-
-def _subsets(
-    ways: NDArray[np.uint64], fields: dict[str, NDArray[Any]], bins: Bins, maps: NDArray[Any]
-) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-    """Return (kind and map offset of nodes, branch maps with theirs behind).
-
-    ways (M, 2 W): as `subtree` returns them.
-    """
-    feature = fields["feature"]
-    split = np.flatnonzero((feature >= 0) & bins.is_categorical[feature])
-    n_codes = bins.n_bins[feature[split]] + 1
-    bits = np.unpackbits(
-        ways[split].astype("<u8").view(np.uint8).reshape(split.size, 2, 4 * ways.shape[1]),
-        axis=2,
-        bitorder="little",
-    )
-    child = 1 - bits[:, 0]
-    child = np.where(bits[:, 1], fields["missing_child"][split, None].astype(np.uint8), child)
-    kind = np.zeros(feature.size, np.int8)
-    kind[split] = SUBSET
-    offset = np.full(feature.size, -1)
-    offset[split] = maps.size + np.cumsum(n_codes) - n_codes
-    there = np.arange(child.shape[1]) < n_codes[:, None]
-    return {"kind": kind, "map_offset": offset}, np.concatenate([maps, child[there]])
 
 
 def _starts(

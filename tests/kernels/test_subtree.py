@@ -460,5 +460,6 @@ def test_tables_of_columns(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_nodes() -> None:
     rows, nodes, *rest = _arguments("2 classes", "gini")
-    none = Starts(*(field[:0] for field in nodes))
+    some: Any = (field if field is None else field[:0] for field in nodes)
+    none = Starts(*some)
     assert subtree(rows, none, *rest).key.size == 0
