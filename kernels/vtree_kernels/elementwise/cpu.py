@@ -8,13 +8,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `exp`, `log` and `choose`)
 from vtree_kernels import _threads
 from vtree_kernels._bits import reach_of
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ _NOTHING = -0.0  # what changes no number that it is added to, not even another 
 @functools.cache
 def _kernel(function: Callable[..., tuple[Any, ...]], n_others: int, n_results: int) -> Any:
     """Compile the loop around one function; its code is part of the loop's name."""
-    register_jitable(forceinline=True)(function)
+    register_once(function, forceinline=True)
 
     # Without branches of the function's own, the compiler works out several rows at a time; for
     # that all columns come one by one, and results are named one by one.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels.level_subsets import prefix_search, sorted_search
 from vtree_kernels.level_subsets.ordering import plane_of
 from vtree_kernels.level_subsets.reference import Prefixes
@@ -26,11 +27,12 @@ _CELLS = 16_384  # of a task
 Gain = Callable[[Any, Any, Any], Any]
 
 
+@functools.cache
 def search_of(gain: Gain, lost: Gain | None, shape: Shape) -> Any:
     """Return the compiled search by `Prefixes`, or by the `Sorted` levels whose nodes lose."""
     if lost is None:
         return prefix_search.prefix_search(gain, shape)
-    register_jitable(lost)
+    register_once(lost)
     return sorted_search.sorted_search(gain, lost, shape)
 
 
@@ -79,7 +81,7 @@ def rare_ways(ways: Any, cells: Any, least_rows: Any, implied: Any, classes: Any
 @functools.cache
 def _kernel(gain: Gain, lost: Gain | None, shape: Shape) -> Any:
     """Compile the search around one rule, one criterion and one shape of layout, as `scan` is."""
-    register_jitable(gain)
+    register_once(gain)
     search_levels = search_of(gain, lost, shape)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)

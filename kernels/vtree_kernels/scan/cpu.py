@@ -24,6 +24,7 @@ from vtree_kernels._lanes import (
     put_lanes,
 )
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels.derive.cpu import flat, less
 from vtree_kernels.derive.reference import Derived
 from vtree_kernels.elementary import choose
@@ -208,6 +209,7 @@ def _best_one_way(
     return top, bin, first_largest(between, bins)[0] > 0.0
 
 
+@functools.cache
 def layout_for(shape: Shape) -> Any:
     """Return what makes the layout of one node, with what is known of its shape as constants."""
 
@@ -227,6 +229,7 @@ def layout_for(shape: Shape) -> Any:
     return settled
 
 
+@functools.cache
 def feature_search(shape: Shape) -> Any:
     """Return the search in one (node, feature) for one shape of layout.
 
@@ -268,7 +271,7 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     The criterion is captured as a plain function, so that Numba's disk cache finds the result
     again in another process; its code is part of the name, for the cache only watches this file.
     """
-    register_jitable(gain)
+    register_once(gain)
     best_of = feature_search(shape)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
@@ -288,8 +291,9 @@ def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 cells = hist[node, g]
                 direction = np.int64(monotone[g]) if monotone.size else np.int64(0)
                 bounds = (direction, lower[node], upper[node])
+                only = np.int64(allowed[node, g])  # as elsewhere, so that it is compiled once
                 best, bin, way, n_missing, varies = best_of(
-                    gain, cells, total[node], allowed[node, g], bounds, minima, layout, scratch
+                    gain, cells, total[node], only, bounds, minima, layout, scratch
                 )
                 out_gain[node, g], out_bin[node, g] = best, bin
                 out_missing[node, g], out_missing_left[node, g] = n_missing, way == 1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels._tasks import batches
 from vtree_kernels.histogram.packed import field_of, packed_of
 from vtree_kernels.histogram.reference import Compact
@@ -201,7 +202,7 @@ def following(cells: Any, codes: Any, bin: Any, implied: Any, classes: Any) -> A
 @functools.cache
 def _kernel(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     """Compile the search around one criterion and one shape of layout, as `scan` is."""
-    register_jitable(gain)
+    register_once(gain)
     best_of = feature_search(shape)
 
     @numba.njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)

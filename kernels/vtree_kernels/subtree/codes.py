@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from vtree_kernels.subtree.leveling import dense_search, leveling
 _next_state: Any = register_jitable(mixing.next_state)
 
 
+@functools.cache
 def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search for a node's split by one feature, from the codes of its rows."""
     best_of, is_level = feature_search(shape), leveling(gain, shape, kind.levels).is_level
@@ -51,6 +53,7 @@ def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any
     return look
 
 
+@functools.cache
 def code_search(  # noqa: C901  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind
 ) -> Any:

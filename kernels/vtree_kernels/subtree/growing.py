@@ -13,6 +13,7 @@ from numba.extending import register_jitable
 from vtree_kernels import mixing
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels.scan.cpu import Shape, scratch_for, shape_of
 from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search
@@ -54,6 +55,7 @@ def differ(
     return False
 
 
+@functools.cache
 def parting(raw: bool, leveling: Leveling) -> Any:
     """Return what sorts a node's rows by side, among values or among codes."""
     is_level, part_by_level = leveling.is_level, leveling.part
@@ -136,6 +138,7 @@ def _among_all(search_node: Any, shape: Shape) -> Any:
     return search_all
 
 
+@functools.cache
 def node_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool, kind: Kind) -> Any:
     """Return the search for a node's split, among the classes that it has where these are many."""
     search = cut_search(gain, shape) if raw else code_search(gain, shape, kind)
@@ -167,7 +170,7 @@ def grower(  # noqa: C901  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, raw: bool, kind: Kind
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
-    register_jitable(gain)
+    register_once(gain)
     own_leveling = leveling(gain, shape, kind.levels)
     search_node, parted = node_search(gain, shape, raw, kind), parting(raw, own_leveling)
     of_node, hand_on = holding(kind).of_node, holding(kind).hand_on

@@ -14,6 +14,7 @@ from numba.extending import register_jitable
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `choose`)
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels.subtree import bounds
 from vtree_kernels.subtree.choosing import hand_sets_on, is_of_use, usable_by
 
@@ -109,7 +110,7 @@ def _bounding(answer: Callable[[Any, Any], Any] | None) -> tuple[Any, Any, Any]:
     """Return what tells a node's bounds, those in a feature, and what writes its children's."""
     if answer is None:
         return _nothing, _unbound, _bind_none
-    register_jitable(answer)
+    register_once(answer)
 
     @register_jitable
     @named_after(answer)

@@ -172,6 +172,7 @@ def leveling(gain: Gain, shape: Shape, kind: Any) -> Leveling:
     return Leveling(_is_level, search, _keep, _store, _part)
 
 
+@functools.cache
 def dense_search(gain: Gain, shape: Shape, kind: Any) -> Any:
     """Return the same search for a node's rows, whose cells are added up in dense (B, S), zeros."""
     _, search, _, _, _ = leveling(gain, shape, kind)

@@ -20,6 +20,7 @@ from numba.extending import register_jitable
 
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_once
 from vtree_kernels.best_first.cpu import pop, push
 from vtree_kernels.histogram.words import add_pair
 from vtree_kernels.scan.cpu import Shape, feature_search, next_filled, write_left
@@ -322,7 +323,7 @@ def whole_grower(  # noqa: C901, PLR0915  (one compiled loop)
     gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind
 ) -> Any:
     """Compile the loop around one criterion and one shape of layout, as `scan` is."""
-    register_jitable(gain)
+    register_once(gain)
     look, own_leveling = node_look(gain, shape, kind), leveling(gain, shape, kind.levels)
     parted, is_level = parting(False, own_leveling), own_leveling.is_level
     (fill, hand_cells_on), hand_on = _handing(kind), holding(kind).hand_on

@@ -25,6 +25,7 @@ from numba.extending import register_jitable
 from vtree_kernels._keys import number_of_key, unsigned_key
 from vtree_kernels._naming import named_after
 from vtree_kernels._prefetch import LINE
+from vtree_kernels._registered import register_once
 
 TOGETHER = 8  # rows that go down a tree together
 ROWS = 512  # of which a list is made
@@ -84,7 +85,7 @@ _ENDS = {by_number: is_leaf, by_missing: is_leaf, by_map: stays}
 
 def _stretch(step: Callable[..., Any]) -> Any:
     """Compile what lets all rows of a list take some steps."""
-    register_jitable(forceinline=True)(step)
+    register_once(step, forceinline=True)
 
     @register_jitable
     @named_after(step)
@@ -116,7 +117,7 @@ def _stretch(step: Callable[..., Any]) -> Any:
 def _one_tree(step: Callable[..., Any], ends: Callable[..., Any]) -> Any:
     """Compile leaf (rows,) ← (few rows' values, one root and its first steps, nodes, lists)."""
     stretch = _stretch(step)
-    register_jitable(forceinline=True)(ends)
+    register_once(ends, forceinline=True)
 
     @register_jitable
     @named_after(step, ends)
@@ -160,7 +161,7 @@ def descent(step: Callable[..., Any]) -> Any:
     that it calls are plain functions: those that are compiled by themselves have a number of their
     process, and no later one would find this.
     """
-    register_jitable(forceinline=True)(by_map)  # which `stays` asks
+    register_once(by_map, forceinline=True)  # which `stays` asks
     ends = _ENDS[step]
     down = _one_tree(step, ends)
 
