@@ -220,13 +220,12 @@ def test_trees_of_some_columns(estimator: Any, share: str, monkeypatch: pytest.M
     assert found[0] == found[1]
 
 
-# Boosting by both rules of levels, trees of classes whose levels have one order, many classes.
+# Boosting by both rules of levels, trees of classes whose levels have one order.
 _OF_CATEGORIES = {
     "newton": vtree.NewtonBoostingRegressor(n_estimators=3, max_cat_threshold=3),
     "leafwise": vtree.LeafwiseBoostingClassifier(
         n_estimators=3, min_data_per_group=5, cat_smooth=2.0
     ),
-    "tree": vtree.DecisionTreeClassifier(min_samples_leaf=3),
     "drawn": vtree.RandomForestClassifier(n_estimators=3, max_features=2, random_state=0),
 }
 

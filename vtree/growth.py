@@ -44,7 +44,7 @@ from vtree.plan import Order, Plan, Stops, level_order, may_split
 from vtree.purity import impure
 from vtree.routing import Data, by_branch, by_value, unmoved
 from vtree.splits import Search, Searcher
-from vtree.subtrees import rule_of, rule_of_leaves, which_alone, with_subtrees
+from vtree.subtrees import is_plain, rule_of, rule_of_leaves, which_alone, with_subtrees
 from vtree.targets import Targets
 from vtree.thresholds import with_lines
 from vtree_kernels import give_back
@@ -151,6 +151,8 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
     # Other routers look at other rows.
     usual = plan.router in (by_branch, by_value, unmoved)
     if not plan.alone or not usual or not subtree.is_native(data.order):
+        return None
+    if not (plan.many or n_trees > 1 or is_plain(plan.search, data.bins)):
         return None
     stops = plan.stops
     rule = rule_of(

@@ -50,6 +50,7 @@ class Plan(NamedTuple):
     router: Router = by_branch
     few_rows: int = FEW_ROWS  # up to so many, a node is searched without its histograms
     alone: bool = True  # nodes with few rows may grow all that is below them by themselves
+    many: bool = False  # trees will be grown by it, one after another
     # (grown, nodes (L,)) → (L,) what bounds of nodes hold for the search: what they answer, where
     # splits are judged by what children answer that lean on it, or their places in chains.
     answers: Callable[[Grown, Integers], NDArray[np.float64]] | None = None

@@ -118,6 +118,16 @@ def rule_of(
     )
 
 
+def is_plain(search: Searcher, bins: Bins) -> bool:
+    """Tell whether nothing but numbers and gains say how nodes split.
+
+    What says more is compiled by itself, for seconds at its first use: one tree is not worth that.
+    """
+    if search.monotone is not None or bins.is_categorical.any():
+        return False
+    return not (isinstance(search, Search) and search.legal)
+
+
 def levels_of(search: Search, bins: Bins) -> Levels | None:
     """Return how categorical features split; None without any, or where subsets are all tried."""
     rules = [

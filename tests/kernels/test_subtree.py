@@ -191,9 +191,11 @@ FLAVOURS: dict[str, dict[str, Any]] = {
 
 
 def _kinds_of(flavour: str) -> list[str]:
-    """Return the targets to grow from; each rule for levels is one more compilation."""
+    """Return the targets to grow from; each is one more compilation."""
     if "levels" in flavour:
-        return ["2 classes", "targets, weights"] if flavour == "levels" else ["targets, weights"]
+        return ["2 classes" if flavour == "levels" else "targets, weights"]
+    if "monotone" in flavour:
+        return ["two outputs, weights" if "leaves" in flavour else "targets, weights"]
     if "usable" in FLAVOURS[flavour]:
         return HELD_KINDS
     return CUT_KINDS if "cuts" in flavour else KINDS

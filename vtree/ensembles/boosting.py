@@ -346,7 +346,8 @@ def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan
     least_gain = _in_units(system.min_gain, derived.gain_unit)
     least_gain = max(least_gain, _LEAST_GAIN)
     stops = Stops(system.max_depth, system.min_rows_split, least_gain)
-    return Plan(search, stops, system.budget, answers=_answers(bins, system, derived))
+    answers = _answers(bins, system, derived)
+    return Plan(search, stops, system.budget, many=True, answers=answers)
 
 
 def _criterion(system: System) -> Criterion:

@@ -280,7 +280,8 @@ def _room_of_cells(
 def _of_rows(statistics: Statistics, rule: Rule) -> tuple[Any, ...]:
     """Return what rows add, what their targets are, and whether these are real numbers."""
     label, weight, sums, identity, _ = statistics
-    weight = np.empty(0, dtype=np.int64) if weight is None else weight
+    # Of one type, for all is compiled anew for another.
+    weight = np.empty(0, np.int64) if weight is None else weight.astype(np.int64, copy=False)
     reals = identity is not None
     targets = np.empty((0, 0)) if identity is None else identity
     return (label, weight, sums, rule.layout.implied == 0), targets, reals
