@@ -23,6 +23,11 @@ from vtree.tree import SUBSET, fingerprint
 from vtree_kernels.subtree import Rule
 
 
+@pytest.fixture(autouse=True)
+def _compiled_for_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subtrees, "MANY_ENOUGH", 0)
+
+
 def _data(n_rows: int = 900) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     random = np.random.default_rng(0)
     X = random.normal(size=(n_rows, 5))

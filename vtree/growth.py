@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays, draws
+from vtree import arrays, draws, subtrees
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.choice import Splits
@@ -152,7 +152,8 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
     usual = plan.router in (by_branch, by_value, unmoved)
     if not plan.alone or not usual or not subtree.is_native(data.order):
         return None
-    if not (plan.many or n_trees > 1 or is_plain(plan.search, data.bins)):
+    many = (plan.many or n_trees > 1) and data.bins.n_rows >= subtrees.MANY_ENOUGH
+    if not (many or is_plain(plan.search, data.bins)):
         return None
     stops = plan.stops
     rule = rule_of(

@@ -62,6 +62,10 @@ ROWS_A_LEAF = 64
 # Rows of a tree up to which one thread grows it leaf by leaf in the time of all in level loops.
 WHOLE = 1 << 17
 
+# Rows from which loops around constraints and categories are compiled: that takes ten seconds,
+# once, and a hundred trees of fewer rows less than half a second level by level.
+MANY_ENOUGH = 1_024
+
 # What such nodes have alike, with all others of their trees: they split by numbers, and are unbound
 # unless a rule asks for bounds; and what nobody asks for when growth is over.
 _ALIKE = ("kind", "map_offset", "lower", "upper", "key", "branch_offset")
