@@ -55,7 +55,7 @@ def _targets(kind: str) -> Targets:
 
 # Each is a compilation of seconds, twice where cuts are drawn, too.
 KINDS = ["2 classes", "two outputs, weights", "targets, weights", "two targets"]
-HELD_KINDS = ["2 classes", "targets, weights"]
+HELD_KINDS = ["targets, weights"]
 CUT_KINDS = ["2 classes", "two outputs, weights", "two targets"]
 
 
