@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import array_api_compat
 import array_api_strict
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.cuda_host.emulation import ORDERS, emulated
+from vtree import subtrees
 
 # Two test workers share the cores, and OpenMP's threads (torch, scikit-learn, the
 # peers) spin while they wait: 3000 small parallel loops took 2.2 s in each of two
@@ -140,3 +142,14 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(20_000, 50, 20)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_compilations(request: pytest.FixtureRequest) -> Iterator[None]:
+    # tests/test_subtrees.py holds these loops to the levels' bits; elsewhere each kind of model
+    # with constraints or categories would be ten seconds of compiling.
+    if request.module.__name__ == "tests.test_subtrees":
+        yield
+        return
+    with patch.object(subtrees, "MANY_ENOUGH", 1 << 62):
+        yield
