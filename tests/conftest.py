@@ -145,11 +145,8 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _few_compilations(request: pytest.FixtureRequest) -> Iterator[None]:
-    # tests/test_subtrees.py holds these loops to the levels' bits; elsewhere each kind of model
-    # with constraints or categories would be ten seconds of compiling.
-    if request.module.__name__ == "tests.test_subtrees":
-        yield
-        return
+def _few_compilations() -> Iterator[None]:
+    # tests/test_subtrees.py holds these loops to the levels' bits, of few rows, too; elsewhere each
+    # kind of model with constraints or categories would be ten seconds of compiling.
     with patch.object(subtrees, "MANY_ENOUGH", 1 << 62):
         yield

@@ -10,8 +10,9 @@ from tests.golden_tables import GOLDEN
 from tests.peer_tables import table
 from vtree import LeafwiseBoostingRegressor, digest, kernels
 from vtree.criteria import NEWTON
-from vtree.sorted_levels import SortedLevels
-from vtree.subsets import subset_splits
+from vtree.criteria.newton import lost
+from vtree.subsets import OneRule, subset_splits
+from vtree_kernels.level_subsets import Sorted
 from vtree_kernels.scan import Layout, Limits
 
 ORACLE = json.loads((GOLDEN / "boosting_options.json").read_text())
@@ -57,13 +58,13 @@ def _hist(rows: list[int], sums: list[int]) -> tuple[Any, Any]:
     return hist[None, None], hist.sum(axis=0)[None]
 
 
-def _found(rule: SortedLevels, rows: list[int], sums: list[int], limits: Limits) -> Any:
+def _found(rule: Sorted, rows: list[int], sums: list[int], limits: Limits) -> Any:
     hist, total = _hist(rows, sums)
     n_levels = np.array([len(rows)])
-    return subset_splits(hist, total, limits, NEWTON.gain, LAYOUT, 1, n_levels, rule)
+    return subset_splits(hist, total, limits, NEWTON.gain, LAYOUT, 1, n_levels, OneRule(rule))
 
 
-LOOSE = SortedLevels(0.0, 0.0, 0.0, 32, 1, 0)
+LOOSE = Sorted(0.0, 0.0, 0.0, 32, 1, 0, lost)
 
 
 def test_the_best_prefix_from_either_end() -> None:

@@ -12,7 +12,7 @@ import vtree
 from tests.fitting import Setting, fit
 from vtree import draws, subtrees
 from vtree.best_first import BestFirst
-from vtree.constraints import Together, bits_of
+from vtree.constraints import Together
 from vtree.growth import _rule_alone
 from vtree.plan import Plan, level_order
 from vtree.routing import Data
@@ -20,7 +20,7 @@ from vtree.sampling import Columns
 from vtree.splits import Search
 from vtree.subtrees import FEW_IN_ALL, _among, _usable
 from vtree.tree import SUBSET, fingerprint
-from vtree_kernels.subtree import Rule
+from vtree_kernels.subtree import Rule, packed_bits
 
 
 @pytest.fixture(autouse=True)
@@ -193,7 +193,7 @@ def test_features_of_nodes_are_those_of_the_levels(by_tree: float) -> None:
     columns = rules[0].of_tree(12)
     own = _among(_rule()._replace(usable=usable), columns).usable
     assert own is not None
-    held = bits_of(rules[1].holding(nodes.used))
+    held = packed_bits(rules[1].holding(nodes.used))
     expected = rules[0](nodes, 12) & rules[1](nodes, 12)
     assert not np.delete(expected, columns, axis=1).any()
     for node in range(n_nodes):

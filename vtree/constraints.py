@@ -46,13 +46,6 @@ class Together(NamedTuple):
         return holds
 
 
-def bits_of(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return rows of booleans (L, C) as words of 64 of them."""
-    bits = np.zeros((rows.shape[0], -(-rows.shape[1] // 64) * 64), dtype=np.bool_)
-    bits[:, : rows.shape[1]] = rows
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-
-
 def children_bounds(
     lower: Floats, upper: Floats, left: Floats, right: Floats, direction: NDArray[np.int8]
 ) -> tuple[Floats, Floats]:

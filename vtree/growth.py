@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays, draws, subtrees
+from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.choice import Splits
@@ -44,7 +44,13 @@ from vtree.plan import Order, Plan, Stops, level_order, may_split
 from vtree.purity import impure
 from vtree.routing import Data, by_branch, by_value, unmoved
 from vtree.splits import Search, Searcher
-from vtree.subtrees import is_plain, rule_of, rule_of_leaves, which_alone, with_subtrees
+from vtree.subtrees import (
+    is_worth_compiling,
+    rule_of,
+    rule_of_leaves,
+    which_alone,
+    with_subtrees,
+)
 from vtree.targets import Targets
 from vtree.thresholds import with_lines
 from vtree_kernels import give_back
@@ -152,8 +158,8 @@ def _rule_alone(plan: Plan, order: Order, data: Data, n_trees: int) -> Rule | No
     usual = plan.router in (by_branch, by_value, unmoved)
     if not plan.alone or not usual or not subtree.is_native(data.order):
         return None
-    many = (plan.many or n_trees > 1) and data.bins.n_rows >= subtrees.MANY_ENOUGH
-    if not (many or is_plain(plan.search, data.bins)):
+    many = plan.many or n_trees > 1
+    if not is_worth_compiling(plan.search, data.bins, many_trees=many):
         return None
     stops = plan.stops
     rule = rule_of(

@@ -68,6 +68,16 @@ class WeightyLevels(NamedTuple):
         return Prefixes((layout.ordered,), light=True, reach=self.most - 1)
 
 
+class OneRule(NamedTuple):
+    """One rule for all features."""
+
+    levels: Prefixes | Sorted
+
+    def rule(self, layout: Layout, n_codes: int) -> Prefixes | Sorted:
+        """Return it."""
+        return self.levels
+
+
 def subset_splits(
     hist: Array,
     total: NDArray[np.int64],

@@ -16,7 +16,7 @@ from vtree import arrays, draws
 from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.choice import Legal, subset_maps
-from vtree.constraints import Together, bits_of
+from vtree.constraints import Together
 from vtree.grown import Grown, alike, used_features
 from vtree.routing import Data
 from vtree.sampling import Columns
@@ -34,6 +34,7 @@ from vtree_kernels.subtree import (
     Table,
     Usable,
     bytes_of_sums,
+    packed_bits,
     subtree,
 )
 
@@ -122,14 +123,15 @@ def rule_of(
     )
 
 
-def is_plain(search: Searcher, bins: Bins) -> bool:
-    """Tell whether nothing but numbers and gains say how nodes split.
+def is_worth_compiling(search: Searcher, bins: Bins, *, many_trees: bool) -> bool:
+    """Tell whether the loop for such nodes pays for the seconds that it compiles at its first use.
 
-    What says more is compiled by itself, for seconds at its first use: one tree is not worth that.
+    One loop serves all where nothing but numbers and gains say how nodes split. What says more is
+    compiled by itself: one tree is not worth that, nor are many small ones.
     """
-    if search.monotone is not None or bins.is_categorical.any():
-        return False
-    return not (isinstance(search, Search) and search.legal)
+    legal = isinstance(search, Search) and bool(search.legal)
+    plain = search.monotone is None and not legal and not bins.is_categorical.any()
+    return plain or (many_trees and bins.n_rows >= MANY_ENOUGH)
 
 
 def levels_of(search: Search, bins: Bins) -> Levels | None:
@@ -162,7 +164,7 @@ def _usable(legal: tuple[Legal, ...], n_features: int) -> Usable | None:
         np.arange(n_features, dtype=np.uint64),
         columns.counts(n_features)[1:],
         (columns.state(1), columns.state(2)),
-        np.empty((n_features, 0), np.uint64) if together is None else bits_of(together.sets.T),
+        np.empty((n_features, 0), np.uint64) if together is None else packed_bits(together.sets.T),
     )
 
 
@@ -273,7 +275,7 @@ def _starts(
 ) -> Starts:
     bounded, sets = rule.answer is not None, None
     if together is not None:
-        sets = bits_of(together.holding(used_features(grown, own, n_features)))
+        sets = packed_bits(together.holding(used_features(grown, own, n_features)))
     elif rule.usable is not None:
         sets = np.empty((own.size, 0), np.uint64)
     return Starts(

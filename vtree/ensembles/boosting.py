@@ -38,7 +38,7 @@ from vtree.ensembles.steps import (
     leaning,
     smoothed,
 )
-from vtree.ensembles.system import Categories, System
+from vtree.ensembles.system import System
 from vtree.ensembles.training import Training
 from vtree.finish import assembled, bounded
 from vtree.grown import Grown
@@ -55,11 +55,11 @@ from vtree.losses import (
 from vtree.plan import Plan, Stops, level_order
 from vtree.predict import totals
 from vtree.sampling import Draw
-from vtree.sorted_levels import SortedLevels
 from vtree.splits import Search
-from vtree.subsets import WeightyLevels
+from vtree.subsets import OneRule, WeightyLevels
 from vtree.thresholds import with_lines
 from vtree.tree import Tree, canonical, is_in_order, joined, narrow
+from vtree_kernels.level_subsets import Sorted
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
@@ -339,7 +339,7 @@ def _plan(bins: Bins, system: System, derived: Derivatives, number: int) -> Plan
         curved=derived.curved,
     )
     if system.categories is not None:
-        search = search._replace(subsets=_careful(system.categories, derived.hessian_unit))
+        search = search._replace(subsets=OneRule(_careful(system, derived.hessian_unit)))
     elif not system.first_order:
         search = search._replace(subsets=WeightyLevels(system.most_levels))
     # A split has to gain something.
@@ -363,14 +363,18 @@ def _in_units(least: float, unit: float) -> float:
     return least / unit if unit > 0.0 else np.inf
 
 
-def _careful(categories: Categories, hessian_unit: float) -> SortedLevels:
-    return SortedLevels(
+def _careful(system: System, hessian_unit: float) -> Sorted:
+    """Return LightGBM's regularisation of subsets (Ke et al. 2017, its manual's `cat_…`)."""
+    categories = system.categories
+    assert categories is not None
+    return Sorted(
         smooth=categories.smooth / hessian_unit,
         least_rows=categories.smooth,
         shrink=categories.shrink / hessian_unit,
         most_levels=categories.most_levels,
         group_rows=categories.group_rows,
         one_against_rest=categories.one_against_rest,
+        lost=newton.lost_leaning if system.leaning else newton.lost,
     )
 
 

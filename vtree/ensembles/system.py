@@ -21,7 +21,7 @@ class Goss(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """LightGBM's regularisation of splits by categories, see `vtree.sorted_levels`."""
+    """LightGBM's regularisation of splits by categories, see `vtree_kernels.level_subsets`."""
 
     smooth: float = 10.0  # rows that a level needs, and what its sum of second derivatives gains
     shrink: float = 10.0  # added to reg_lambda below a split by more than one level

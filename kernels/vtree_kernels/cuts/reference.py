@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from vtree_kernels._host import to_numpy
 from vtree_kernels.histogram.reference import node_of_position, statistics, sums_by_key
 
 
@@ -40,8 +41,8 @@ def extremes(
         x = _column(values, chosen, feature)
         known = ~xp.isnan(x)
         own = wanted[:, feature]
-        low = _to_numpy(_first_of_nodes(xp.where(known, x, np.inf), node, first))
-        high = _to_numpy(_first_of_nodes(xp.where(known, -x, np.inf), node, first))
+        low = to_numpy(_first_of_nodes(xp.where(known, x, np.inf), node, first))
+        high = to_numpy(_first_of_nodes(xp.where(known, -x, np.inf), node, first))
         least[own, feature] = low[own] + 0.0
         greatest[own, feature] = 0.0 - high[own]
     return least, greatest
@@ -97,9 +98,3 @@ def sides(
     right = xp.astype(x > at_positions(threshold, np.float64), xp.int64)
     child = xp.where(xp.isnan(x), at_positions(missing_child, np.int64), right)
     return xp.astype(child, xp.uint8)
-
-
-def _to_numpy(array: Any) -> Any:
-    if hasattr(array, "get"):  # CuPy
-        return array.get()
-    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)

@@ -16,7 +16,7 @@ from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
 from vtree_kernels._registered import register_once
 from vtree_kernels.level_subsets import prefix_search, sorted_search
-from vtree_kernels.level_subsets.ordering import plane_of
+from vtree_kernels.level_subsets.ordering import plane_of, write_side
 from vtree_kernels.level_subsets.reference import Prefixes
 from vtree_kernels.level_subsets.sorted_levels import Sorted
 from vtree_kernels.scan.cpu import Shape, empty_best, scratch_for, shape_of
@@ -99,7 +99,11 @@ def _kernel(gain: Gain, lost: Gain | None, shape: Shape) -> Any:
                     cells = kept
                 found = search_levels(
                     cells, total[node], n_levels[g], rule, minima, lower[node], layout, sums, room,
-                    ways, out_left[node, g],
+                    ways,
+                )  # fmt: skip
+                write_side(
+                    out_left[node, g], cells, ways[: n_levels[g] + 1], found[3], layout.implied,
+                    layout.classes,
                 )  # fmt: skip
                 out_gain[node, g], out_bin[node, g], out_next[node, g] = found[:3]
                 out_missing_left[node, g], out_missing[node, g], out_varies[node, g] = found[3:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.extending import register_jitable
 
 _RUN = 8  # codes that are put in order one by one
@@ -44,6 +45,26 @@ def sort_by_key(order: Any, keys: Any, first: Any, last: Any, spare: Any) -> Non
         for start in range(first, last - width, 2 * width):
             _merge(order, keys, start, start + width, min(start + 2 * width, last), spare)
         width *= 2
+
+
+@register_jitable(forceinline=True)
+def add_cell(sums: Any, cell: Any, implied: Any, classes: Any) -> None:
+    """Add a cell to the sums of a side, with rows where they are only implied."""
+    if implied:
+        sums[0] += np.int64(plane_of(cell, 0, implied, classes))
+    for s in range(cell.size):
+        sums[implied + s] += cell[s]
+
+
+@register_jitable
+def write_side(
+    left: Any, cells: Any, ways: Any, missing_left: Any, implied: Any, classes: Any
+) -> None:
+    """Write the sums of the codes that go left."""
+    left[:] = 0
+    for code in range(ways.size):
+        if ways[code] > 0 or (code == 0 and missing_left):
+            add_cell(left, cells[code], implied, classes)
 
 
 @register_jitable(forceinline=True)

@@ -13,7 +13,7 @@ from vtree_kernels._naming import named_after
 from vtree_kernels.elementary import choose
 from vtree_kernels.level_subsets.ordering import plane_of, sort_by_key
 from vtree_kernels.level_subsets.reference import Prefixes
-from vtree_kernels.scan.cpu import Shape, feature_search, next_filled, write_left
+from vtree_kernels.scan.cpu import Shape, feature_search, next_filled
 
 
 def numbers_of(rule: Prefixes) -> tuple[Any, ...]:
@@ -87,11 +87,11 @@ def prefix_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
     @named_after(gain, shape)
     def search_levels(
         cells: Any, own: Any, n_levels: Any, rule: Any, minima: Any, lower: Any, layout: Any,
-        sums: Any, room: Any, ways: Any, left: Any,
+        sums: Any, room: Any, ways: Any,
     ) -> Any:  # fmt: skip
         """Return (gain, place, next place, missing left, missing rows, whether it varies).
 
-        cells (B, S): of all codes; writes ways (B,), which way each code goes, and what is left.
+        cells (B, S): of all codes; writes ways (B,), which way each code goes.
         """
         planes, light, reach = rule
         order, sorted_, bounds = room[1], room[3], (np.int64(0), -np.inf, np.inf)
@@ -111,7 +111,6 @@ def prefix_search(gain: Callable[[Any, Any, Any], Any], shape: Shape) -> Any:
                 its_missing, its_varies = n_missing, varies
                 its_next = np.int64(next_filled(sorted_[:n], bin, layout.implied, layout.classes))
                 _write_ways(ways, order, n, bin)
-                write_left(left, sorted_[:n], bin, way, layout.implied, layout.classes)
         return best, its_bin, its_next, its_way, its_missing, its_varies
 
     return search_levels

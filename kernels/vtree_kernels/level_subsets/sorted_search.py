@@ -10,7 +10,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels._naming import named_after
-from vtree_kernels.level_subsets.ordering import plane_of, sort_by_key
+from vtree_kernels.level_subsets.ordering import add_cell, plane_of, sort_by_key
 from vtree_kernels.level_subsets.sorted_levels import Sorted
 from vtree_kernels.scan.cpu import Shape, layout_for
 
@@ -55,15 +55,6 @@ def _write_order(cells: Any, n_levels: Any, rule: Any, layout: Any, room: Any) -
 
 
 @register_jitable(forceinline=True)
-def _add(running: Any, cell: Any, implied: Any, classes: Any) -> None:
-    """Add a cell to the running sums, with rows where they are only implied."""
-    if implied:
-        running[0] += np.int64(plane_of(cell, 0, implied, classes))
-    for s in range(cell.size):
-        running[implied + s] += cell[s]
-
-
-@register_jitable(forceinline=True)
 def _part(running: Any, own: Any, sides: Any) -> None:
     """Write what is left and right, as float64."""
     for s in range(running.size):
@@ -87,7 +78,7 @@ def _from_rest(gain: Gain, lost: Gain, shape: Shape) -> Any:
         less, best, found = lost(sides[2], layout, layout), -np.inf, 0
         for code in range(1, n_levels + 1):
             running[:] = 0
-            _add(running, cells[code], layout.implied, layout.classes)
+            add_cell(running, cells[code], layout.implied, layout.classes)
             _part(running, own, sides)
             if _is_large(sides[0], minima, layout) and _is_large(sides[1], minima, layout):
                 score = gain(sides[0], sides[1], layout) - less
@@ -115,7 +106,7 @@ def _from_either_end(gain: Gain, lost: Gain, shape: Shape) -> Any:
             before = 0.0  # rows at the last candidate
             for step in range(min((n + 1) // 2, most_levels)):
                 code = order[n - 1 - step if back else step]
-                _add(running, cells[code], layout.implied, layout.classes)
+                add_cell(running, cells[code], layout.implied, layout.classes)
                 _part(running, own, sides)
                 enough, rest = _is_large(sides[0], minima, layout), sides[1]
                 room_left = _is_large(rest, minima, layout) and rest[0] >= group_rows
@@ -133,15 +124,12 @@ def _from_either_end(gain: Gain, lost: Gain, shape: Shape) -> Any:
 
 
 @register_jitable
-def _write_left(left: Any, cells: Any, ways: Any, n_levels: Any, layout: Any) -> Any:
-    """Write what goes left; return how many codes have rows."""
-    left[:] = 0
+def _varies(cells: Any, n_levels: Any, layout: Any) -> Any:
+    """Tell whether two codes have rows."""
     n_filled = 0
     for code in range(n_levels + 1):
         n_filled += plane_of(cells[code], 0, layout.implied, layout.classes) > 0.0
-        if ways[code] == 1:
-            _add(left, cells[code], layout.implied, layout.classes)
-    return n_filled
+    return n_filled >= 2
 
 
 def sorted_search(gain: Gain, lost: Gain, shape: Shape) -> Any:
@@ -153,7 +141,7 @@ def sorted_search(gain: Gain, lost: Gain, shape: Shape) -> Any:
     @named_after(gain, lost, shape)
     def search_levels(
         cells: Any, own: Any, n_levels: Any, rule: Any, minima: Any, lower: Any, layout: Any,
-        sums: Any, room: Any, ways: Any, left: Any,
+        sums: Any, room: Any, ways: Any,
     ) -> Any:  # fmt: skip
         """Return what the search by `Prefixes` does."""
         implied, bounds = own.size - cells.shape[1], (np.int64(0), lower, np.inf)
@@ -172,8 +160,7 @@ def sorted_search(gain: Gain, lost: Gain, shape: Shape) -> Any:
             best, size, back = from_either_end(cells, own, n, rule, minima, layout, more, room)
             for step in range(size):
                 ways[order[n - 1 - step if back else step]] = 1
-        n_filled = _write_left(left, cells, ways, n_levels, layout)
         n_missing = np.int64(plane_of(cells[0], 0, implied, layout.classes))
-        return best, np.int64(0), np.int64(0), False, n_missing, n_filled >= 2
+        return best, np.int64(0), np.int64(0), False, n_missing, _varies(cells, n_levels, layout)
 
     return search_levels

@@ -52,7 +52,7 @@ from vtree_kernels.subtree.reference import (
     bytes_of_sums,
     places,
 )
-from vtree_kernels.subtree.usable import Usable
+from vtree_kernels.subtree.usable import Usable, packed_bits
 
 subtree = Kernel(
     reference.subtree, cpu="vtree_kernels.subtree.cpu", cuda="vtree_kernels.subtree.cuda"
@@ -69,6 +69,7 @@ __all__ = [
     "Usable",
     "bytes_of_sums",
     "narrowed",
+    "packed_bits",
     "places",
     "subtree",
 ]

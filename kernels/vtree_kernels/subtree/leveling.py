@@ -63,7 +63,6 @@ def levels_for(rule: Rule, n_codes: NDArray[np.int64], words: NDArray[np.uint64]
         level_subsets.room_of(own.rule, most, layout),
         np.empty((most, layout.n_stored), np.int64),
         np.empty((2, most), np.int8),
-        np.empty(layout.n_statistics, np.int64),
         np.empty(words_of(own, n_codes) // 2, np.uint64),
         words,
     )
@@ -110,7 +109,7 @@ def _keep(levels: Any) -> None:
 
 @register_jitable
 def _store(levels: Any, node: Any) -> None:
-    ways, words = levels[5][1], levels[8][node]
+    ways, words = levels[5][1], levels[7][node]
     half = words.size // 2
     words[:] = 0
     for code in range(ways.size):
@@ -126,7 +125,7 @@ def _part(
     levels: Any, node: Any, column: Any, local: Any, begin: Any, end: Any, way: Any, spare: Any
 ) -> Any:
     """Sort a node's rows stably by side; return where the right ones begin."""
-    left, words = levels[7], levels[8][node]
+    left, words = levels[6], levels[7][node]
     for w in range(left.size):
         left[w] = words[w] | (words[left.size + w] if way else np.uint64(0))
     at, kept = np.uint64(begin), np.uint64(0)
@@ -153,7 +152,7 @@ def leveling(gain: Gain, shape: Shape, kind: Any) -> Leveling:
     @register_jitable
     @named_after(gain, shape, kind)
     def search(levels: Any, cells: Any, own: Any, minima: Any, layout: Any, sums: Any) -> Any:
-        _, least_rows, numbers, room, kept, ways, left, _, _ = levels
+        _, least_rows, numbers, room, kept, ways, _, _ = levels
         n_codes = cells.shape[0]
         searched = cells
         if least_rows > 1:
@@ -164,7 +163,7 @@ def leveling(gain: Gain, shape: Shape, kind: Any) -> Leveling:
         its_ways = ways[0, :n_codes]
         ways[0, n_codes:] = 0
         found = search_levels(
-            searched, own, n_codes - 1, numbers, minima, -np.inf, layout, sums, room, its_ways, left
+            searched, own, n_codes - 1, numbers, minima, -np.inf, layout, sums, room, its_ways
         )
         level_subsets.rare_ways(its_ways, cells, least_rows, layout.implied, layout.classes)
         return found

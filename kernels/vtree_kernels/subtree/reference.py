@@ -16,7 +16,7 @@ from vtree_kernels.mixing import below, between, mixed, share
 from vtree_kernels.scan import Best, Limits, scan, with_counts
 from vtree_kernels.search import search
 from vtree_kernels.subtree.bounds import narrowed
-from vtree_kernels.subtree.usable import Usable, Words
+from vtree_kernels.subtree.usable import Usable, Words, packed_bits
 
 Integers = NDArray[np.int64]
 
@@ -399,8 +399,7 @@ def _packed(ways: NDArray[np.int8], n_words: int) -> NDArray[np.uint64]:
     """Return the ways of a feature's codes as `Subtrees` holds them."""
     bits = np.zeros((2, 32 * n_words), dtype=np.bool_)
     bits[:, : ways.size] = ways > 0, ways < 0
-    bytes_ = np.packbits(bits, axis=1, bitorder="little")
-    return bytes_.view("<u8").astype(np.uint64).reshape(-1)
+    return packed_bits(bits).reshape(-1)
 
 
 def _cut(

@@ -12,6 +12,13 @@ from vtree_kernels.mixing import mixed, next_state
 Words = NDArray[np.uint64]
 
 
+def packed_bits(rows: NDArray[np.bool_]) -> Words:
+    """Return rows of booleans (L, C) as words of 64 of them."""
+    bits = np.zeros((rows.shape[0], -(-rows.shape[1] // 64) * 64), dtype=np.bool_)
+    bits[:, : rows.shape[1]] = rows
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
 class Usable(NamedTuple):
     """What the features of nodes follow from.
 
