@@ -59,7 +59,7 @@ def test_loops_of_subtrees_have_names_of_their_own() -> None:
         (gain, shape, raw, kind)
         for gain in set(GAINS.values())
         for shape in SHAPES
-        for raw in (0, 1)
+        for raw in (False, True)  # as of a rule: caches tell no 0 from False, their names do
         for kind in (Kind(), Kind(regression.mean), Kind(newton.step))
     ]
     made = [growing.grower(*kind) for kind in kinds]
