@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from vtree_kernels._lanes import FLOATS, INTEGERS
+from vtree_kernels._registered import register_jitable
 
 
 def _same_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -8,9 +8,32 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from numba.extending import register_jitable
+from numba import extending
+
+from vtree_kernels._parts import PartCompiler
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@overload
+def register_jitable(function: Function) -> Function: ...
+@overload
+def register_jitable(**options: Any) -> Callable[[Function], Function]: ...
+def register_jitable(function: Any = None, **options: Any) -> Any:
+    """Let compiled code call `function`, as Numba's decorator of this name does, as a part of it.
+
+    >>> import numba
+    >>> @register_jitable
+    ... def twice(x):
+    ...     return 2 * x
+    >>> numba.njit(lambda x: twice(x) + 1)(20)
+    41
+    """
+    if function is None:
+        return functools.partial(register_jitable, **options)
+    return extending.register_jitable(pipeline_class=PartCompiler, **options)(function)
 
 
 @functools.cache

@@ -17,9 +17,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from vtree_kernels._prefetch import LINE
+from vtree_kernels._registered import register_jitable
 
 FAN = 16
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.best_first.reference import GENERATIONS, SHARE
 
 Integers = NDArray[np.int64]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads, mixing
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.chances.reference import MORE
 
 _next_state: Any = register_jitable(forceinline=True)(mixing.next_state)

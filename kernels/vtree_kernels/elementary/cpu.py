@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from vtree_kernels._bits import bits_of, number_of
 from vtree_kernels._lanes import LanesType, select
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.elementary import reference
 from vtree_kernels.elementary.reference import (
     LEAST_EXP,

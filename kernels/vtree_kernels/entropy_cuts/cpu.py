@@ -13,11 +13,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log2`)
 from vtree_kernels import _threads
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.elementary import log2
 from vtree_kernels.entropy_cuts import reference
 from vtree_kernels.entropy_cuts.keys import fill, sorted_by_code, take

@@ -16,8 +16,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.entropy_cuts.reference import SLACK
 
 BLOCK = np.uint64(32)  # rows; measured from 8 to 32

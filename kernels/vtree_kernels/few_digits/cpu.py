@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `choose`)
 from vtree_kernels import _threads
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.elementary import choose
 from vtree_kernels.few_digits import reference
 from vtree_kernels.few_digits.reference import Few, Scale

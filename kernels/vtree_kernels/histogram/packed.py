@@ -13,9 +13,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from vtree_kernels._registered import register_jitable
 from vtree_kernels._segments import summed
 from vtree_kernels.histogram.reference import Compact, packing
 from vtree_kernels.histogram.words import all_bits

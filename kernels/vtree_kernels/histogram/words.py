@@ -20,9 +20,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.histogram import reference
 
 _MOST_COUNT = 65_535  # what 16 bits hold

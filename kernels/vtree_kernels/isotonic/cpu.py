@@ -6,11 +6,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
+from vtree_kernels._registered import register_jitable
 
 # What is kept of a side: R and H of those that learn, R and H of those that judge, and their rows.
 _SUMS, _WEIGHT, _TRIED, _MASS, _ROWS = range(5)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.entropy_cuts.cpu import information, x_log_x
 from vtree_kernels.entropy_cuts.reference import SLACK
 from vtree_kernels.level_groups.reference import EPSILON, RARE, RISE, TIE, LevelGroups

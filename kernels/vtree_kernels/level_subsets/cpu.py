@@ -8,13 +8,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 from vtree_kernels.level_subsets import prefix_search, sorted_search
 from vtree_kernels.level_subsets.ordering import plane_of, write_side
 from vtree_kernels.level_subsets.reference import Prefixes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
+
+from vtree_kernels._registered import register_jitable
 
 _RUN = 8  # codes that are put in order one by one
 

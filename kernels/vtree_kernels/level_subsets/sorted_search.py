@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.level_subsets.ordering import add_cell, plane_of, sort_by_key
 from vtree_kernels.level_subsets.sorted_levels import Sorted
 from vtree_kernels.scan.cpu import Shape, layout_for

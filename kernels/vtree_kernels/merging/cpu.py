@@ -8,11 +8,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # registers `log`  # noqa: F401
 from vtree_kernels import _threads
+from vtree_kernels._registered import register_jitable
 from vtree_kernels._special import addresses, value_of, value_of_two
 from vtree_kernels.elementary.reference import log
 from vtree_kernels.merging import reference

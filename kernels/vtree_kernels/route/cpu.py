@@ -16,12 +16,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
 from vtree_kernels._naming import named_after
 from vtree_kernels._prefetch import prefetch
+from vtree_kernels._registered import register_jitable
 from vtree_kernels._tasks import chunks
 from vtree_kernels.partition.cpu import CHUNK, together, write_by_child, written
 

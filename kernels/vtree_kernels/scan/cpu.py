@@ -8,7 +8,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `log` and `choose`)
@@ -24,7 +23,7 @@ from vtree_kernels._lanes import (
     put_lanes,
 )
 from vtree_kernels._naming import named_after
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 from vtree_kernels.derive.cpu import flat, less
 from vtree_kernels.derive.reference import Derived
 from vtree_kernels.elementary import choose

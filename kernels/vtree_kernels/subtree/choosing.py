@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels import mixing
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.subtree.usable import Usable, Words
 
 _next_state: Any = register_jitable(mixing.next_state)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels import mixing
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.scan.cpu import Shape, feature_search
 from vtree_kernels.search.cpu import cells_by_code, following
 from vtree_kernels.subtree.drawing import next_feature, put_back

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import mixing
 from vtree_kernels._keys import key_of, last_key, number_of_key
 from vtree_kernels._lanes import LANES
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.scan.cpu import Shape, feature_search, shape_of
 from vtree_kernels.search.cpu import add_rows
 from vtree_kernels.subtree.drawing import next_feature, put_back

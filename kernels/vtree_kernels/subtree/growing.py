@@ -8,12 +8,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels import mixing
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 from vtree_kernels.scan.cpu import Shape, scratch_for, shape_of
 from vtree_kernels.search.cpu import add_rows, work_for
 from vtree_kernels.subtree.codes import code_search

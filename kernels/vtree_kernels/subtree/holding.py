@@ -10,11 +10,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 import vtree_kernels.elementary.cpu  # noqa: F401  (teaches Numba `choose`)
 from vtree_kernels._naming import named_after
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 from vtree_kernels.subtree import bounds
 from vtree_kernels.subtree.choosing import hand_sets_on, is_of_use, usable_by
 

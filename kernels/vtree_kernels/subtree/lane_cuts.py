@@ -15,12 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels import mixing
 from vtree_kernels._keys import last_key, number_of_key
 from vtree_kernels._lanes import LANES, counting, first_largest, lanes_at, put_lanes
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.elementary import choose
 from vtree_kernels.scan.cpu import Shape, judge, layout_for
 from vtree_kernels.subtree.drawing import next_feature, put_back

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels._naming import named_after
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.level_subsets import cpu as level_subsets
 from vtree_kernels.scan.cpu import Shape
 from vtree_kernels.search.cpu import add_rows

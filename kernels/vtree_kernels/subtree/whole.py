@@ -16,11 +16,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels._counting import UNCOUNTED
 from vtree_kernels._naming import named_after
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 from vtree_kernels.best_first.cpu import pop, push
 from vtree_kernels.histogram.words import add_pair
 from vtree_kernels.scan.cpu import Shape, feature_search, next_filled, write_left
@@ -69,6 +68,7 @@ def _add_sums(
             add_pair(flat, at, one, sums[i])
 
 
+@functools.cache
 def _filling(kind: Kind) -> tuple[Any, Any]:  # noqa: C901  (two compiled loops)
     """Return what fills a node's cells, and what leaves those of its sibling in their parent's.
 
@@ -111,6 +111,7 @@ def _filling(kind: Kind) -> tuple[Any, Any]:  # noqa: C901  (two compiled loops)
     return fill, take_away
 
 
+@functools.cache
 def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search for a node's split by one feature, from its cells."""
     best_of, of_feature = feature_search(shape), holding(kind).of_feature
@@ -133,6 +134,7 @@ def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any
     return look
 
 
+@functools.cache
 def cell_search(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return the search among a node's cells, as `code_search` is among its rows."""
     look, may_split = _look(gain, shape, kind), holding(kind).may_split
@@ -211,6 +213,7 @@ def _write(out: Any, node: Any, found: Any) -> None:
     way[node], missing[node], threshold[node] = found[4], found[5], 0.0
 
 
+@functools.cache
 def _handing(kind: Kind) -> tuple[Any, Any]:
     """Return what fills a node's cells, and what hands them on to its children."""
     fill, take_away = _filling(kind)
@@ -244,6 +247,7 @@ def _handing(kind: Kind) -> tuple[Any, Any]:
     return fill, hand_cells_on
 
 
+@functools.cache
 def node_look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any:
     """Return what searches a node, among its cells if it has some, and writes what it finds."""
     search_few = node_search(gain, shape, False, kind)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from vtree_kernels import mixing
 from vtree_kernels._counting import UNCOUNTED
+from vtree_kernels._registered import register_jitable
 from vtree_kernels.symmetric_splits.reference import OF_ITS_OWN, Columns, Levels, Rule
 
 Floats = NDArray[np.float64]

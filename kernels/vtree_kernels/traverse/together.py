@@ -20,12 +20,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from vtree_kernels._keys import number_of_key, unsigned_key
 from vtree_kernels._naming import named_after
 from vtree_kernels._prefetch import LINE
-from vtree_kernels._registered import register_once
+from vtree_kernels._registered import register_jitable, register_once
 
 TOGETHER = 8  # rows that go down a tree together
 ROWS = 512  # of which a list is made
