@@ -33,7 +33,8 @@ def register_jitable(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return functools.partial(register_jitable, **options)
-    return extending.register_jitable(pipeline_class=PartCompiler, **options)(function)
+    parts = {"pipeline_class": PartCompiler, "no_cfunc_wrapper": True}
+    return extending.register_jitable(**parts, **options)(function)
 
 
 @functools.cache
