@@ -65,12 +65,35 @@ class _LowerToPart(LoweringPass):
         return True
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _LowerInto(_LowerToPart):
+    """Tell them besides that the part is to be copied to each place that calls it."""
+
+    _name = "lower_into"
+
+    def run_pass(self, state: Any) -> bool:
+        state.flags.forceinline = True
+        return super().run_pass(state)
+
+
 class PartCompiler(CompilerBase):
     """Numba's compiler, for parts: what `register_jitable` takes as `pipeline_class`."""
+
+    _lowering = _LowerToPart
 
     def define_pipelines(self) -> list[Any]:
         """Return Numba's passes, the last of which write a part."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_LowerToPart, AnnotateTypes)
+        passes.add_pass_after(self._lowering, AnnotateTypes)
         passes.finalize()
         return [passes]
+
+
+class InlinePartCompiler(PartCompiler):
+    """The same for parts that go into all that calls them, as `forceinline=True` asks.
+
+    Numba compiles what a function calls once more for callers with other options, and these have
+    the options of all parts for as long as it looks at that.
+    """
+
+    _lowering = _LowerInto

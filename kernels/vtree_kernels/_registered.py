@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 from numba import extending
 
-from vtree_kernels._parts import PartCompiler
+from vtree_kernels._parts import InlinePartCompiler, PartCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,9 +20,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @overload
 def register_jitable(function: Function) -> Function: ...
 @overload
-def register_jitable(**options: Any) -> Callable[[Function], Function]: ...
-def register_jitable(function: Any = None, **options: Any) -> Any:
+def register_jitable(*, forceinline: bool = False) -> Callable[[Function], Function]: ...
+def register_jitable(function: Any = None, *, forceinline: bool = False) -> Any:
     """Let compiled code call `function`, as Numba's decorator of this name does, as a part of it.
+
+    forceinline: copy it to each place that calls it.
 
     >>> import numba
     >>> @register_jitable
@@ -32,9 +34,14 @@ def register_jitable(function: Any = None, **options: Any) -> Any:
     41
     """
     if function is None:
-        return functools.partial(register_jitable, **options)
-    parts = {"pipeline_class": PartCompiler, "no_cfunc_wrapper": True}
-    return extending.register_jitable(**parts, **options)(function)
+        return functools.partial(register_jitable, forceinline=forceinline)
+    return extending.register_jitable(**part_options(forceinline))(function)
+
+
+def part_options(forceinline: bool = False) -> Any:
+    """Return Numba's options of a part, as its `overload` takes them for `jit_options`, too."""
+    compiler = InlinePartCompiler if forceinline else PartCompiler
+    return {"pipeline_class": compiler, "no_cfunc_wrapper": True}
 
 
 @functools.cache

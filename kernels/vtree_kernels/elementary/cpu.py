@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from vtree_kernels._bits import bits_of, number_of
 from vtree_kernels._lanes import LanesType, select
-from vtree_kernels._registered import register_jitable
+from vtree_kernels._registered import part_options, register_jitable
 from vtree_kernels.elementary import reference
 from vtree_kernels.elementary.reference import (
     LEAST_EXP,
@@ -23,10 +23,10 @@ from vtree_kernels.elementary.reference import (
 )
 
 # Only what stands inside a loop can be worked out for several rows at a time.
-_INSIDE: Any = {"forceinline": True}
+_INSIDE = part_options(forceinline=True)
 
-log_mantissa = register_jitable(**_INSIDE)(reference.log_mantissa)
-exp_remainder = register_jitable(**_INSIDE)(reference.exp_remainder)
+log_mantissa = register_jitable(forceinline=True)(reference.log_mantissa)
+exp_remainder = register_jitable(forceinline=True)(reference.exp_remainder)
 
 
 _LEAST_NORMAL = 2.0**-1022
@@ -47,7 +47,7 @@ def _choose(condition: Any, yes: Any, no: Any) -> Any:
     return lanes if several else scalar
 
 
-@register_jitable(**_INSIDE)
+@register_jitable(forceinline=True)
 def _decompose(x: float) -> tuple[float, int]:
     denormal = x < _LEAST_NORMAL
     bits = bits_of(choose(denormal, x * 2.0**54, x))
@@ -75,7 +75,7 @@ def _log2(x: Any) -> Any:
     return scalar
 
 
-@register_jitable(**_INSIDE)
+@register_jitable(forceinline=True)
 def _power_of_two(k: int) -> Any:
     return number_of((k + _BIAS) << 52)
 

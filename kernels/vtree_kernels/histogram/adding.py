@@ -27,7 +27,6 @@ AHEAD = 24  # rows; measured: 20 to 40 alike, 12 takes a third longer where rows
 USUAL = 257  # codes: 255 bins, missing values, and one to make it odd
 SIDE = 4  # features whose cells are told apart by constants; more leave more for the rest
 
-_INSIDE: Any = {"forceinline": True}
 _ONES = np.eye(2, dtype=np.int32).view(np.int64).reshape(-1)
 FIRST = int(_ONES[0])  # a row of the first class, in two counts that lie side by side
 MORE = int(_ONES[1]) - FIRST  # what one of the second class is more
@@ -35,7 +34,7 @@ MORE = int(_ONES[1]) - FIRST  # what one of the second class is more
 
 def _with_step(loop: Callable[..., None]) -> Any:
     """Compile loop(step, …), an unsigned integer, for `USUAL` and for any other one."""
-    inside = register_jitable(**_INSIDE)(loop)
+    inside = register_jitable(forceinline=True)(loop)
 
     @numba.njit(cache=True, nogil=True)
     @named_after(loop)
@@ -48,7 +47,7 @@ def _with_step(loop: Callable[..., None]) -> Any:
     return stepped
 
 
-@register_jitable(**_INSIDE)
+@register_jitable(forceinline=True)
 def _fetch(codes: Any, width: Any, rows: Any, position: Any, first: Any, last: Any) -> Any:
     """Fetch codes first … last − 1 of the row that is needed a little later; return the row."""
     row = np.intp(rows[min(position + np.uint64(AHEAD), np.uint64(rows.size - 1))])
@@ -58,7 +57,7 @@ def _fetch(codes: Any, width: Any, rows: Any, position: Any, first: Any, last: A
     return row
 
 
-@register_jitable(**_INSIDE)
+@register_jitable(forceinline=True)
 def _add_word(
     cells: Any, cell: Any, step: Any, size: Any, codes: Any, code: Any, last: Any, word: Any
 ) -> None:
@@ -78,7 +77,7 @@ def _add_word(
         cell += step * size
 
 
-@register_jitable(**_INSIDE)
+@register_jitable(forceinline=True)
 def _add_pair(
     cells: Any,
     cell: Any,
