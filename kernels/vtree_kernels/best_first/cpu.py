@@ -62,17 +62,14 @@ def _guess(gains, generation, node, n_all):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _select(gain, feature, first_child, n_children, root, most, split, wanted):  # type: ignore[no-untyped-def]
+def _select(  # type: ignore[no-untyped-def]
+    gains, feature, first_child, n_children, root, most, arrival, generation, line, split, wanted
+):
     """Write the nodes; return how many there are of both.
 
-    A guess is a node behind those that there are.
+    A guess is a node behind those that there are. Arrival and generation are 0 in all places.
     """
     n_nodes = feature.size
-    most_guesses = min(2 * most, _BELOW * n_nodes)
-    gains = np.empty(n_nodes + most_guesses, np.float64)
-    gains[:n_nodes] = gain
-    arrival, line = np.zeros(gains.size, np.int64), np.empty(gains.size, np.int64)
-    generation = np.zeros(gains.size, np.int64)
     n_split, n_wanted = 0, 0
     for tree in range(root.size):
         size, arrivals, turns, n_all = 0, 1, 0, n_nodes
@@ -113,6 +110,10 @@ def best_first(
     split, wanted = np.empty(gain.size, np.int64), np.empty(gain.size, np.int64)
     # Compiled once, whatever growth has them in.
     nodes: Any = (each.astype(np.int64) for each in (feature, first_child, n_children, root))
-    given: Any = (gain, *nodes, min(most, (1 + _BELOW) * gain.size), split, wanted)
+    most = min(most, (1 + _BELOW) * gain.size)
+    gains = np.append(gain, np.empty(min(2 * most, _BELOW * gain.size)))
+    of_guesses = np.zeros(gains.size, np.int64), np.zeros(gains.size, np.int64)
+    room: Any = *of_guesses, np.empty(gains.size, np.int64), split, wanted
+    given: Any = (gains, *nodes, most, *room)
     n_split, n_wanted = _select(*given)
     return split[:n_split], wanted[:n_wanted]

@@ -49,7 +49,9 @@ def _rank_within(rows, start, stop, first, last, rank, local, distinct, n_distin
 def _sort_by_code(own, n_codes, order, counts):  # type: ignore[no-untyped-def]
     """Fill `order` with the indices of `own` (n,), sorted."""
     if own.size * SORT_BELOW < n_codes:
-        order[: own.size] = np.argsort(own)
+        ascending = np.argsort(own)
+        for i in range(own.size):
+            order[i] = ascending[i]
         return
     counts[: n_codes + 1] = 0
     for code in own:
@@ -219,10 +221,10 @@ def _choose(node, g, run_code, runs, cells, error, median, rule, unit):  # type:
     _, lowest, n_runs = runs
     only = rule[1][node, g]
     missing = cells[0] * lowest
-    running, left = np.zeros_like(missing), np.zeros_like(missing)
+    left = np.zeros_like(missing)
     best, best_run, best_way = -np.inf, lowest - 1, 0
     for way in range(1 + lowest):  # ties go to the first way, and there to the lowest run
-        running[:] = way * missing
+        running = way * missing
         for k in range(lowest, n_runs):
             running += cells[k]
             if (only != 0 and only != run_code[k]) or running[0] == way * missing[0]:
@@ -232,7 +234,7 @@ def _choose(node, g, run_code, runs, cells, error, median, rule, unit):  # type:
             gain = _decrease(error, way, k, unit)
             if gain > best:
                 best, best_run, best_way = gain, k, way
-                left[:] = running
+                left = running.copy()
     return best, best_run, best_way, left
 
 
@@ -253,7 +255,8 @@ def _write(node, g, found, run_code, runs, cells, out):  # type: ignore[no-untyp
     out_missing_left[node, g] = best_way == 1
     out_missing[node, g] = cells[0, 0] * lowest
     out_varies[node, g] = filled >= 2
-    out_left[node, g] = left
+    for s in range(left.size):  # a line at once compiles a message for lines of other lengths
+        out_left[node, g, s] = left[s]
 
 
 @numba.njit(cache=True, nogil=True)
