@@ -81,7 +81,9 @@ def _cut_sums(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled loop
                 for j in range(sums.shape[1]):
                     own[i, side, first_sum + j] += sums[row, j]
         for i in range(features.size):
-            hist[node, features[i]] = own[i]
+            for side in range(3):
+                for s in range(n_statistics):
+                    hist[node, features[i], side, s] = own[i, side, s]
 
 
 @numba.njit(cache=True, nogil=True)

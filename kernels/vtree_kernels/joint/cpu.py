@@ -46,7 +46,9 @@ def _add_feature(  # type: ignore[no-untyped-def]  # noqa: C901  (one compiled l
     for q in range(learn.size):
         cells, other = hist[learn[q], g], hist[judge[q], g]
         own_total, judged_total = total[learn[q]], total[judge[q]]
-        own[0], own[1], judged[0], judged[1] = 0, cells[0], 0, other[0]
+        for s in range(n_statistics):
+            own[0, s], own[1, s] = 0, cells[0, s]
+            judged[0, s], judged[1, s] = 0, other[0, s]
         alike = cells[0, 0] == 0 and other[0, 0] == 0
         here, length, both = np.zeros(2), np.zeros(2), np.zeros(2, np.bool_)
         for b in range(0 if one_hot else 1, n_codes):

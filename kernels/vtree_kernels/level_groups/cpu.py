@@ -46,7 +46,8 @@ def _judge(groups: Any, n: int, sums: Any, least: float) -> tuple[float, float]:
 @register_jitable
 def _set(groups: Any, place: int, own: Any) -> None:
     classes, sizes, each, logs = groups
-    classes[place] = own
+    for k in range(own.size):
+        classes[place, k] = own[k]
     sizes[place] = own.sum()
     each[place] = information(own)
     logs[place] = x_log_x(sizes[place])
