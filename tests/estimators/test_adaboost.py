@@ -257,3 +257,49 @@ def test_names_of_a_table_before_are_forgotten() -> None:
     model = AdaBoostRegressor(n_estimators=1).fit({"a": [1.0, 2.0], "b": [0.0, 0.0]}, [1, 2])
     model.fit([[1.0], [2.0]], [1, 2])
     assert model.n_features_in_ == 1 and not hasattr(model, "feature_names_in_")
+
+
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "stumps": (AdaBoostClassifier, None),
+    "C4.5": (AdaBoostClassifier, C45Classifier()),
+    "others": (AdaBoostClassifier, LogisticRegression()),
+    "numbers": (AdaBoostRegressor, None),
+    "CHAID of numbers": (AdaBoostRegressor, CHAIDRegressor()),
+}
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_answers_are_arrays_of_the_callers_library(name: str, n_classes: int) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    kind, learner = LEARNERS[name]
+    X = classes(90)[0]
+    sums = X[:, 0] + X[:, 1] ** 2
+    y = sums
+    if kind is AdaBoostClassifier:
+        y = np.searchsorted(np.quantile(sums, [0.3, 0.7][: n_classes - 1]), sums)
+    if name == "others" and n_classes == 1:
+        pytest.skip("logistic regression takes two classes or more")
+    model = kind(learner, n_estimators=4, random_state=0).fit(X, y)
+    methods = ["predict", "predict_proba", "predict_log_proba", "decision_function"]
+    methods += [f"staged_{each}" for each in methods if each != "predict_log_proba"]
+    for method in (each for each in methods if hasattr(model, each)):
+        for rows in (X, torch.asarray(X)):
+            answers = getattr(model, method)(rows)
+            found = list(answers) if method.startswith("staged") else [answers]
+            assert found and {type(each) for each in found} == {type(rows)}
+        plain = getattr(model, method)(X)
+        expected = list(plain) if method.startswith("staged") else [plain]
+        for own, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(own.numpy(), other)
+    words = AdaBoostClassifier(n_estimators=2).fit(X, np.where(X[:, 0] > 0, "up", "down"))
+    assert isinstance(words.predict(torch.asarray(X)), np.ndarray)
+
+
+def test_shares_are_scikit_learns_of_the_votes() -> None:
+    X = classes(90)[0]
+    model = AdaBoostClassifier(n_estimators=5).fit(X, np.arange(90) % 3)
+    votes = np.exp(model.decision_function(X) / 2.0)
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(shares), rtol=1e-12, atol=1e-15)

@@ -27,12 +27,12 @@ def test_both_learners_grow_the_same_tree() -> None:
     report = Report(None, "round", {}, None)
     found = []
     for learner in (
-        learner_of(template, data, np.random.RandomState(0), report, (X, y)),
-        WholeFits(template, data, np.random.RandomState(0), report, (X, y)),
+        learner_of(template, data, np.random.RandomState(0), report, (X, y), len(y)),
+        WholeFits(template, data, np.random.RandomState(0), report, (X, y), len(y)),
     ):
         tree, answers = learner(weight)
         found.append((tree, answers, learner.members[0].random_state))
-    assert isinstance(learner_of(template, data, None, report, (X, y)), OneTable)
+    assert isinstance(learner_of(template, data, None, report, (X, y), len(y)), OneTable)
     for one, other in zip(*(each[0] for each in found), strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(found[0][1], found[1][1])
@@ -47,7 +47,7 @@ def test_rows_without_weight_are_asked_nothing() -> None:
     data = template._prepare(X, y, weight)
     template._remember(X, data.schema)
     learner = learner_of(
-        template, data, np.random.RandomState(0), Report(None, "", {}, None), (X, y)
+        template, data, np.random.RandomState(0), Report(None, "", {}, None), (X, y), 35.0
     )
     _, answers = learner(np.ones(35))
     assert answers.shape == (35,)

@@ -12,27 +12,21 @@ from typing import Any
 import numpy as np
 import sklearn.ensemble
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vtree import arrays
-from vtree.arrays import Array
-from vtree.ensembles.adaboost import Boosted, Judge, boost, r2, samme
+from vtree.ensembles.adaboost import Judge, r2, samme
 from vtree.errors import InputError
-from vtree.estimators.bagged_trees import shares_a_table
-from vtree.estimators.base import TreeEstimator, thread_count, unchanged_on_error
+from vtree.estimators.base import unchanged_on_error
+from vtree.estimators.boosted_trees import BoostedTrees
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
-from vtree.estimators.devices import working
-from vtree.estimators.forest import warn_of_column
-from vtree.estimators.limits import ChecksParameters
-from vtree.estimators.prepared import Prepared, of_known_levels
-from vtree.estimators.progress import CallbackSupportMixin, reported, with_callbacks
-from vtree.estimators.targets import host, row_weights
-from vtree.estimators.weak_learners import learner_of, tree_of
+from vtree.estimators.devices import answer
+from vtree.estimators.members import told_of_plain_tables
+from vtree.estimators.prepared import Prepared
+from vtree.estimators.targets import host
+from vtree.estimators.weak_learners import tree_of
 from vtree.predict import leaves, totals
-from vtree.tree import Tree, joined, one_tree
-from vtree_kernels import threads
+from vtree.tree import Tree, one_tree
 
 Floats = NDArray[np.float64]
 
@@ -40,138 +34,7 @@ Floats = NDArray[np.float64]
 _BINS = 4095
 
 
-def _refuse_negative(sample_weight: Any, y: Any) -> None:
-    """Raise InputError for negative weights, in the words that scikit-learn has for them."""
-    weight = np.asarray(host(sample_weight))
-    if (
-        weight.dtype.kind in "if"
-        and weight.shape == np.asarray(host(y)).shape[:1]
-        and (weight < 0).any()
-    ):
-        raise InputError("Negative values in data passed to `sample_weight`; use 0 to drop rows")
-
-
-# What an ensemble knows from the table and the targets, as its members do.
-_LEARNT = (
-    *("n_features_in_", "feature_names_in_", "schema_", "max_features_"),
-    *("n_outputs_", "classes_", "n_classes_"),
-)
-
-
-class _Boosted(ChecksParameters, CallbackSupportMixin):
-    """The way from a table to boosted trees; mixed into both estimators."""
-
-    estimators_: list[Any]
-
-    def _boosts_trees(self) -> bool:
-        """Tell whether the members are this library's trees."""
-        return "grown_" in vars(self)
-
-    def _share_a_table(self) -> bool:
-        """Tell whether they answer by the leaves of `grown_`, all at once."""
-        return self._boosts_trees() and shares_a_table(self.estimators_[0])
-
-    @with_callbacks
-    def _fit_trees(self, tree: TreeEstimator, X: Any, y: Any, sample_weight: Any) -> None:
-        template: Any = clone(tree)
-        template._validate_params()
-        warn_of_column(y)
-        _refuse_negative(sample_weight, y)
-        with threads(thread_count(tree.n_jobs)), working(tree.device, X, release=True):
-            data = of_known_levels(X, template._prepare(X, y, sample_weight))
-            template._remember(X, data.schema)
-            vars(self).pop("feature_names_in_", None)  # of another table
-            if data.targets.layout.outputs > 1:
-                raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
-            weight = np.ones(data.values.shape[0])
-            if not shares_a_table(template):  # it may weigh classes itself
-                given = row_weights(sample_weight, None, np.zeros((data.n_rows, 1)), data.n_rows)
-                weight = weight if given is None else given[data.kept]
-            elif data.targets.weight is not None:
-                weight = data.targets.weight.astype(np.float64)
-            random = check_random_state(self.random_state)  # type: ignore[attr-defined]
-            with reported(
-                self, "round", self._rounds(), X=X, y=y, sample_weight=sample_weight
-            ) as report:
-                learner = learner_of(template, data, random, report, (X, y))
-
-                def told(boosted: Boosted) -> bool:
-                    return report.end(
-                        attributes=lambda: self._fitted(template, boosted, learner.members)
-                    )
-
-                boosted = boost(learner, self._judge(data), weight, self._rounds(), told)
-                vars(self).update(self._fitted(template, boosted, learner.members))
-
-    def _rounds(self) -> int:
-        return int(self.n_estimators)  # type: ignore[attr-defined]
-
-    def _judge(self, data: Prepared) -> Judge:
-        raise NotImplementedError
-
-    def _fitted(self, template: Any, boosted: Boosted, members: list[Any]) -> dict[str, Any]:
-        """Return the attributes of an ensemble of the rounds so far."""
-        fitted = {name: vars(template)[name] for name in _LEARNT if name in vars(template)}
-        weights, errors = np.zeros(self._rounds()), np.ones(self._rounds())
-        weights[: len(boosted.alphas)] = boosted.alphas
-        errors[: len(boosted.errors)] = boosted.errors
-        return {
-            **fitted,
-            "estimator_weights_": weights,
-            "estimator_errors_": errors,
-            "grown_": joined(boosted.trees),
-            "estimators_": members[: len(boosted.trees)],
-        }
-
-    def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a model file holds of the rounds besides: header entries, and arrays."""
-        own = {"weights": self.estimator_weights_, "errors": self.estimator_errors_}
-        return {"own": own}, {}
-
-    def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
-        """Set what `_more_to_save` returned; raise ValueError, KeyError or TypeError for less."""
-        weights, errors = header["own"]["weights"], header["own"]["errors"]
-        for each in (weights, errors):
-            if each.dtype != np.float64 or each.shape != (self._rounds(),):
-                raise ValueError("the weights and errors of the rounds are of another number")
-        self.estimator_weights_, self.estimator_errors_ = weights, errors
-
-    def _tree_of_member(self, tree: Tree, number: int) -> Tree:
-        return one_tree(tree, number)
-
-    def _take_members(self, members: list[Any]) -> None:
-        """Take the fitted trees that a file describes."""
-        self.estimators_, self.estimator_ = members, self._weak()
-
-    def _check_X(self, X: Any) -> Any:
-        # Our trees read tables themselves, categories and gaps included.
-        return X if self._boosts_trees() else super()._check_X(X)  # type: ignore[misc]
-
-    def _values(self, X: Any) -> Array:
-        """Return an encoded table, where the engine works."""
-        own: Array = self.estimators_[0]._encode(X)
-        return own
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The mean of the trees' importances by their weights, (F,)."""
-        check_is_fitted(self)
-        if self._boosts_trees() and not self.estimator_weights_.any():
-            first: Floats = self.estimators_[0].feature_importances_  # it answers alone
-            return first
-        mean: Floats = super().feature_importances_  # type: ignore[misc]
-        return mean
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = tree_of(self._weak()) is not None
-        return tags
-
-    def _weak(self) -> Any:
-        raise NotImplementedError
-
-
-class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
+class AdaBoostClassifier(BoostedTrees, sklearn.ensemble.AdaBoostClassifier):
     """Boosted classifiers, each on rows weighted by the mistakes before (SAMME).
 
     Parameters
@@ -182,6 +45,8 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
         tables may hold what these take, categories and missing values included.
     n_estimators, learning_rate, random_state
         As in scikit-learn.
+    verbose : int
+        Whether to tell of the rounds over this library's trees: 0 not, 1 some, 2 each.
 
     Attributes
     ----------
@@ -204,6 +69,28 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
     True
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {
+        **sklearn.ensemble.AdaBoostClassifier._parameter_constraints,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            random_state=random_state,
+        )
+        self.verbose = verbose
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostClassifier:
         """Boost on the rows of X; see `DecisionTreeClassifier.fit` for what tables may hold."""
         tree = tree_of(self._weak())
@@ -211,7 +98,8 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
             if self._boosts_trees():
                 del self.grown_, self.schema_
             if tree is None:
-                super().fit(X, y, sample_weight)
+                with told_of_plain_tables(self, self.estimator, X, gaps=False):
+                    super().fit(X, y, sample_weight)
             else:
                 self._validate_params()
                 self.estimator_ = tree
@@ -249,11 +137,17 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
 
     def decision_function(self, X: Any) -> Any:
         """Return the weighted vote, (N, K), or (N,) for two classes, positive for the second."""
+        return answer(self._decision(X), X)
+
+    def _decision(self, X: Any) -> Floats:
         check_is_fitted(self)
         if self.n_classes_ == 1 and self._boosts_trees():
-            return np.zeros((len(self.estimators_[0].predict(X)), 1))
+            with self._speaking():
+                return np.zeros((len(self.estimators_[0].predict(X)), 1))
         if not self._share_a_table():
-            return super().decision_function(X)
+            with self._speaking():
+                own: Floats = super().decision_function(host(X))
+                return own
         values = self._values(X)
         n_nodes = np.diff(np.append(self.grown_.root, self.grown_.feature.size))
         alphas = self.estimator_weights_[: n_nodes.size]
@@ -264,12 +158,17 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
 
     def staged_decision_function(self, X: Any) -> Iterator[Any]:
         """Yield `decision_function` after each round."""
+        for decision in self._staged_decision(X):
+            yield answer(decision, X)
+
+    def _staged_decision(self, X: Any) -> Iterator[Floats]:
         check_is_fitted(self)
         if self.n_classes_ == 1:
-            yield from [self.decision_function(X)] * len(self.estimators_)
+            yield from [self._decision(X)] * len(self.estimators_)
             return
         if not self._share_a_table():
-            yield from super().staged_decision_function(X)
+            with self._speaking():
+                yield from super().staged_decision_function(host(X))
             return
         values = self._values(X)
         total: Any = 0.0
@@ -282,7 +181,37 @@ class AdaBoostClassifier(_Boosted, sklearn.ensemble.AdaBoostClassifier):
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes, (N, K)."""
-        return self._compute_proba_from_decision(self.decision_function(X), self.n_classes_)
+        return answer(self._shares(self._decision(X)), X)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
+        with np.errstate(divide="ignore"):
+            return answer(np.log(self._shares(self._decision(X))), X)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Any]:
+        """Yield `predict_proba` after each round."""
+        for decision in self._staged_decision(X):
+            yield answer(self._shares(decision), X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of the largest vote, the first of equal ones, (N,)."""
+        return answer(self._labels(self._decision(X)), X)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield `predict` after each round."""
+        for decision in self._staged_decision(X):
+            yield answer(self._labels(decision), X)
+
+    def _labels(self, decision: Floats) -> NDArray[Any]:
+        two = self.n_classes_ == 2
+        number = (decision > 0).astype(int) if two else np.argmax(decision, axis=1)
+        labels: NDArray[Any] = self.classes_[number]
+        return labels
+
+    def _shares(self, decision: Floats) -> Floats:
+        # A copy, for scikit-learn divides in place.
+        shares: Floats = self._compute_proba_from_decision(decision.copy(), self.n_classes_)
+        return shares
 
     @staticmethod
     def _compute_proba_from_decision(decision: Any, n_classes: int) -> Any:
@@ -297,7 +226,7 @@ def _as_decision(mean: Floats) -> Floats:
     return mean[:, 1] - mean[:, 0] if mean.shape[1] == 2 else mean
 
 
-class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
+class AdaBoostRegressor(BoostedTrees, sklearn.ensemble.AdaBoostRegressor):
     """Boosted regressors, each on rows weighted by the errors before (R2).
 
     Over this library's trees the weights go into the trees themselves, where Drucker draws rows in
@@ -309,6 +238,8 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
         `DecisionTreeRegressor(max_depth=3, max_bins=4095)` by default.
     n_estimators, learning_rate, loss, random_state
         As in scikit-learn.
+    verbose : int
+        As in `AdaBoostClassifier`.
 
     Attributes
     ----------
@@ -328,6 +259,30 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
     True
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {
+        **sklearn.ensemble.AdaBoostRegressor._parameter_constraints,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            loss=loss,
+            random_state=random_state,
+        )
+        self.verbose = verbose
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
         """Boost on the rows of X; see `DecisionTreeRegressor.fit` for what tables may hold."""
         tree = tree_of(self._weak())
@@ -335,7 +290,8 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
             if self._boosts_trees():
                 del self.grown_, self.schema_
             if tree is None:
-                super().fit(X, y, sample_weight)
+                with told_of_plain_tables(self, self.estimator, X, gaps=False):
+                    super().fit(X, y, sample_weight)
             else:
                 self._validate_params()
                 self.estimator_ = tree
@@ -358,6 +314,15 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
     def _judge(self, data: Prepared) -> Judge:
         return r2(data.targets.identity[:, 0], self.loss, self.learning_rate)
 
+    def predict(self, X: Any) -> Any:
+        """Return the weighted median of what the members predict, (N,)."""
+        return answer(super().predict(X if self._share_a_table() else host(X)), X)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield `predict` after each round."""
+        for median in super().staged_predict(X if self._share_a_table() else host(X)):
+            yield answer(median, X)
+
     def _get_median_predict(self, X: Any, limit: int) -> Floats:
         """Return the weighted median of the first `limit` answers, (N,)."""
         if not self._boosts_trees():
@@ -367,7 +332,8 @@ class AdaBoostRegressor(_Boosted, sklearn.ensemble.AdaBoostRegressor):
             tree = self.grown_._replace(root=self.grown_.root[:limit])
             answers = self.grown_.value[leaves(tree, self._values(X)), 0]
         else:
-            own = [arrays.to_numpy(member.predict(X)) for member in self.estimators_[:limit]]
+            with self._speaking():
+                own = [arrays.to_numpy(member.predict(X)) for member in self.estimators_[:limit]]
             answers = np.stack(own, axis=1)
         order = np.argsort(answers, axis=1, kind="stable")
         reached = np.cumsum(self.estimator_weights_[order], axis=1)

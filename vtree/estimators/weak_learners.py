@@ -80,17 +80,24 @@ class OneTable(Learner):
 
 
 class WholeFits(Learner):
-    """Fits trees on the table as it came, with weights whose mean is one.
+    """Fits trees on the table as it came, with weights whose sum stays what it was.
 
-    So limits that count cases mean what they do without weights (Quinlan, Bagging, boosting, and
-    C4.5, AAAI 1996).
+    So limits that count cases mean what they do without boosting (Quinlan, Bagging, boosting, and
+    C4.5, AAAI 1996), and a row of weight two is two rows.
     """
 
     def __init__(
-        self, template: Any, data: Prepared, random: Any, report: Report, given: tuple[Any, Any]
+        self,
+        template: Any,
+        data: Prepared,
+        random: Any,
+        report: Report,
+        given: tuple[Any, Any],
+        total: float,
     ) -> None:
         super().__init__(template, data, random, report)
         self.given = given  # X, y
+        self.total = total
 
     def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
         """Return (a tree, what it answers for each training row); weight (N,)."""
@@ -99,7 +106,7 @@ class WholeFits(Learner):
             tree.set_params(random_state=seed)
         X, y = self.given
         of_all = np.zeros(self.data.n_rows)
-        of_all[self.data.kept] = weight * (weight.size / total_weight(weight))
+        of_all[self.data.kept] = weight * (self.total / total_weight(weight))
         tree.fit(X, y, sample_weight=of_all)
         self.members.append(tree)
         answers = arrays.to_numpy(tree.predict(X))[self.data.kept]
@@ -109,9 +116,14 @@ class WholeFits(Learner):
 
 
 def learner_of(
-    template: Any, data: Prepared, random: Any, report: Report, given: tuple[Any, Any]
+    template: Any,
+    data: Prepared,
+    random: Any,
+    report: Report,
+    given: tuple[Any, Any],
+    total: float,
 ) -> OneTable | WholeFits:
-    """Return the learner for trees like the template; given: X and y."""
+    """Return the learner for trees like the template; given: X and y; total: of all weights."""
     if shares_a_table(template):
         return OneTable(template, data, random, report)
-    return WholeFits(template, data, random, report, given)
+    return WholeFits(template, data, random, report, given, total)
