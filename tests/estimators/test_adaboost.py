@@ -275,7 +275,7 @@ def test_answers_are_arrays_of_the_callers_library(name: str, n_classes: int) ->
     kind, learner = LEARNERS[name]
     X = classes(90)[0]
     sums = X[:, 0] + X[:, 1] ** 2
-    y = sums
+    y: Any = sums
     if kind is AdaBoostClassifier:
         y = np.searchsorted(np.quantile(sums, [0.3, 0.7][: n_classes - 1]), sums)
     if name == "others" and n_classes == 1:

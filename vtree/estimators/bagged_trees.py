@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from numbers import Integral
 from typing import Any
 
@@ -16,14 +17,21 @@ from sklearn.utils.validation import has_fit_parameter
 from vtree import arrays
 from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.samples import Sample
-from vtree.errors import own_errors
+from vtree.errors import own_errors, renamed
 from vtree.estimators.bagged_columns import columns_of, parameters_of
 from vtree.estimators.base import TreeEstimator, root_keys, thread_count, unchanged_on_error
+from vtree.estimators.bins import Bins
 from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
 from vtree.estimators.forest import sample_size
 from vtree.estimators.limits import ChecksParameters, ParameterError
+from vtree.estimators.members import (
+    by_class_numbers,
+    check_feature_count,
+    check_kind,
+    told_of_plain_tables,
+)
 from vtree.estimators.prepared import Prepared
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
 from vtree.estimators.targets import as_columns, row_weights
@@ -58,9 +66,13 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
     max_features: Any
     bootstrap: bool
     bootstrap_features: bool
-    oob_score: bool
+    oob_score: Any
     warm_start: bool
+    n_jobs: int | None
     random_state: Any
+    classes_: NDArray[Any]
+    n_classes_: int
+    _seeds: Integers
     estimators_: list[Any]
     estimators_features_: list[Integers]
     grown_: Any
@@ -82,6 +94,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         self
         """
         learner: Any = self._get_estimator()  # type: ignore[attr-defined]
+        before = vars(self).get("_seeds") if self.warm_start else None
         with unchanged_on_error(self):
             is_ours = isinstance(learner, TreeEstimator) and not fit_params
             if is_ours and has_fit_parameter(learner, "sample_weight"):
@@ -90,8 +103,22 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             else:
                 for name in ("grown_", "schema_", "_door"):
                     vars(self).pop(name, None)
-                super().fit(X, y, sample_weight, **fit_params)  # type: ignore[misc]
+                with told_of_plain_tables(self, learner, X, gaps=True):
+                    super().fit(X, y, sample_weight, **fit_params)  # type: ignore[misc]
+                if before is not None and self._seeds is not before:
+                    self._seeds = np.concatenate([before, self._seeds])
         return self
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for name in ("max_samples", "max_features"):
+            given = getattr(self, name)
+            if isinstance(given, bool | np.bool_):  # to Python a whole number
+                raise ParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a whole number or a "
+                    f"share, such as 1.0 for all. Got {given} instead."
+                )
+        check_kind(self, self._get_estimator())  # type: ignore[attr-defined]
 
     @property
     def _bags_trees(self) -> bool:
@@ -99,7 +126,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
 
     @with_callbacks
     def _fit_trees(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        door = clone(learner)
+        door = self._with_own_jobs(clone(learner))
         door._validate_params()
         numeric = not hasattr(self, "predict_proba")
         columns = as_columns(y, numeric=numeric)
@@ -108,6 +135,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             target = self._validate_y(  # type: ignore[attr-defined]
                 columns[:, 0] if columns.shape[1] == 1 else columns
             )
+        if not numeric:
+            door.set_params(**by_class_numbers(door, self.classes_, columns))
         with threads(thread_count(door.n_jobs)), working(door.device, X, release=True):
             data = door._prepare(X, target, None)
             door._remember(X, data.schema)
@@ -125,13 +154,20 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
                     stacklevel=3,
                 )
                 return
+            before = vars(self).get("_seeds") if self.estimators_ else None
             self._draw_seeds(count)
             about: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
             about["done"] = len(self.estimators_)
             with reported(self, "tree", self.n_estimators, **about) as report:
                 self._grow(door, data, X, target, report)
+                if before is not None:
+                    self._seeds = np.concatenate([before, self._seeds])
                 if self.oob_score:
                     self._score_out_of_bag(X, target)
+
+    def _with_own_jobs(self, learner: Any) -> Any:
+        """Set how many threads a learner of ours takes to those of the bag, where it says so."""
+        return learner if self.n_jobs is None else learner.set_params(n_jobs=self.n_jobs)
 
     def _set_sizes(self, n_rows: int, n_features: int, weight: Floats | None) -> None:
         """Set how many rows and features a tree draws."""
@@ -269,35 +305,60 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         together = shares_a_table(door) and self._max_features == self.n_features_in_
         if not together or self.bootstrap_features or self.grown_ is None:
             return sum(self._answers(X, method)) / len(self.estimators_)
-        with threads(thread_count(door.n_jobs)), working(door.device, X):
+        jobs = door.n_jobs if self.n_jobs is None else self.n_jobs
+        with threads(thread_count(jobs)), working(door.device, X), self._speaking():
             values = door._encode_known(X)
             column = np.zeros(self.grown_.root.size, dtype=np.int64)
-            width = self.grown_.value.shape[1]
-            total = totals(self.grown_, values, self.grown_.value, column, width)
+            answers = self._node_answers(self.grown_.value)
+            total = totals(self.grown_, values, answers, column, answers.shape[1])
         mean = arrays.to_numpy(total) / len(self.estimators_)
         return mean[:, 0] if method == "predict" and self.n_outputs_ == 1 else mean
 
-    def _answers(self, X: Any, method: str) -> Any:
+    def _node_answers(self, value: Floats) -> Floats:
+        """Return what nodes of these values (M, K) add to the sum of all trees' answers."""
+        return value
+
+    def _speaking(self) -> AbstractContextManager[None]:
+        """Let errors of members name the ensemble, which was called."""
+        return renamed(type(self.estimator_).__name__, type(self).__name__)
+
+    def _answers(self, X: Any, method: str) -> Iterator[Any]:
         """Yield what each tree answers."""
-        self._door._check_names(X)
+        self._check_columns(X)
         for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
-            whole = not self.bootstrap_features and features.size == self.n_features_in_
-            table = X if whole else columns_of(X, features)
-            if method == "predict_proba" and not hasattr(member, method):
-                label = arrays.to_numpy(member.predict(table))
-                yield (label[:, None] == member.classes_).astype(np.float64)
-            else:
-                yield arrays.to_numpy(getattr(member, method)(table))
+            yield self._answer_of(member, features, X, method)
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise InputError if X has others than the training table."""
+        with self._speaking():
+            self._door._check_names(X)
+        if not isinstance(X, Bins):
+            check_feature_count(X, self.n_features_in_, type(self).__name__)
+
+    def _answer_of(self, member: Any, features: Integers, X: Any, method: str) -> Any:
+        """Return what a member answers, of which X has all features."""
+        whole = not self.bootstrap_features and features.size == self.n_features_in_
+        with self._speaking():
+            return self._of_member(member, X if whole else columns_of(X, features), method)
+
+    def _of_member(self, member: Any, table: Any, method: str) -> Any:
+        """Return what a member answers, of which `table` has its features alone."""
+        return arrays.to_numpy(getattr(member, method)(table))
 
     def _score_out_of_bag(self, X: Any, target: Any) -> None:
         """Set the out-of-bag answers: each row's, from the trees that did not draw it."""
-        total: Any = 0.0
-        count = np.zeros(self._n_samples, dtype=np.int64)
-        samples = self.estimators_samples_  # type: ignore[attr-defined]
-        for rows, own in zip(samples, self._answers(X, self._method), strict=True):
-            left_out = np.bincount(rows, minlength=self._n_samples) == 0
-            shape = (-1,) + (1,) * (own.ndim - 1)
-            total = total + np.where(left_out.reshape(shape), own, 0.0)
+        n_rows = self._n_samples
+        width = target.shape[1:] if self._method == "predict" else (self.n_classes_,)
+        total = np.zeros((n_rows, *width))
+        count = np.zeros(n_rows, dtype=np.int64)
+        samples: Any = self.estimators_samples_  # type: ignore[attr-defined]
+        every = zip(samples, self.estimators_, self.estimators_features_, strict=True)
+        for rows, member, features in every:
+            left_out = np.bincount(rows, minlength=n_rows) == 0
+            if self._bags_trees:  # whose tables are of any kind
+                total[left_out] += self._answer_of(member, features, X, self._method)[left_out]
+            elif left_out.any():
+                total[left_out] += self._answer_of(member, features, X[left_out], self._method)
             count += left_out
         if (count == 0).any():
             warnings.warn(
@@ -307,8 +368,13 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             )
         # A row that is in every sample has no answer, and none is made up for the score.
         known = count > 0
+        shape = (-1,) + (1,) * len(width)
         mean = total / np.where(known, count, np.nan).reshape(shape)
         self._take_out_of_bag(mean, known, target)
+
+    def _set_oob_score(self, X: Any, y: Any) -> None:
+        """Do so for learners of others, whom scikit-learn bags."""
+        self._score_out_of_bag(X, y)
 
     _method = "predict"
 
@@ -350,7 +416,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         """Take the fitted trees that a file describes."""
         self.estimators_ = members
         learner: Any = self._get_estimator()  # type: ignore[attr-defined]
-        self.estimator_, self._door = clone(learner), clone(learner)
+        self.estimator_ = self._with_own_jobs(clone(learner))
+        self._door = clone(self.estimator_)
         for name in ("n_features_in_", "schema_", "n_outputs_", "max_features_"):
             setattr(self._door, name, getattr(self, name))
         if hasattr(self, "feature_names_in_"):

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import sklearn.ensemble
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vtree import arrays
 from vtree.ensembles.out_of_bag import score_of_answered
 from vtree.estimators.bagged_trees import BaggedTrees
+from vtree.estimators.base import keep
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import answer
+from vtree.estimators.forest_classifier import VOTING
+from vtree.estimators.limits import CONSTRAINTS
 
 Floats = NDArray[np.float64]
+
+# None of late, once 1.0.
+_MAX_SAMPLES = signature(sklearn.ensemble.BaggingClassifier).parameters["max_samples"].default
+
+BAGGING_CONSTRAINTS: dict[str, list[Any]] = {
+    "oob_score": ["boolean", callable],
+    "n_jobs": CONSTRAINTS["n_jobs"],
+}
 
 
 class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
@@ -28,9 +41,15 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
     Parameters
     ----------
     estimator : classifier, optional
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start,
-    n_jobs, random_state, verbose
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, warm_start,
+    random_state, verbose
         As in scikit-learn. The same `random_state` draws the same samples as there.
+    oob_score : bool, or (truth, answers) → float
+        Whether to score answers of trees whose samples lack a row, and by what.
+    n_jobs : int, optional
+        How many threads to work on, −1 for all; by default what the learner says.
+    voting : "soft" or "hard"
+        The mean of the shares of each class, or Breiman's majority vote.
 
     Attributes
     ----------
@@ -55,24 +74,62 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
     """
 
     _method = "predict_proba"
+    _parameter_constraints: dict[str, list[Any]] = {
+        **sklearn.ensemble.BaggingClassifier._parameter_constraints,
+        **BAGGING_CONSTRAINTS,
+        "voting": VOTING["voting"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: Any = _MAX_SAMPLES,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: Any = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        voting: str = "soft",
+    ) -> None:
+        super().__init__()
+        keep(self, locals())
 
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
     def predict_proba(self, X: Any, **params: Any) -> Any:
-        """Return the mean of the shares of each class, (N, K)."""
+        """Return the mean of the shares, or the share of votes, of each class, (N, K)."""
         check_is_fitted(self)
-        if not self._bags_trees:
+        if self._bags_trees:
+            return answer(self._mean(X, "predict_proba"), X)
+        if self.voting == "soft":
             return super().predict_proba(X, **params)
-        return answer(self._mean(X, "predict_proba"), X)
+        return self._votes_of_others(X)
+
+    def _votes_of_others(self, X: Any) -> Floats:
+        """Return the share of learners that are none of our trees for each class, (N, K)."""
+        kinds = ["csr", "csc"]
+        X = validate_data(
+            self, X, accept_sparse=kinds, dtype=None, ensure_all_finite=False, reset=False
+        )
+        every = zip(self.estimators_, self.estimators_features_, strict=True)
+        votes: Any = sum(self._answer_of(*each, X, "predict_proba") for each in every)
+        mean: Floats = votes / len(self.estimators_)
+        return mean
 
     def predict_log_proba(self, X: Any, **params: Any) -> Any:
         """Return the natural logarithm of `predict_proba`, −∞ for impossible classes."""
         check_is_fitted(self)
-        if not self._bags_trees:
+        if not self._bags_trees and self.voting == "soft":
             return super().predict_log_proba(X, **params)
+        mean = self._mean(X, "predict_proba") if self._bags_trees else self._votes_of_others(X)
         with np.errstate(divide="ignore"):
-            return answer(np.log(self._mean(X, "predict_proba")), X)
+            return answer(np.log(mean), X)
 
     def predict(self, X: Any, **params: Any) -> Any:
         """Return the class of the largest share, the first of equal ones, (N,)."""
@@ -82,10 +139,31 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
         mean = self._mean(X, "predict_proba")
         return answer(self.classes_[np.argmax(mean, axis=1)], X)
 
+    def _node_answers(self, value: Floats) -> Floats:
+        if self.voting == "soft":
+            return value
+        chosen = np.argmax(value, axis=1)[:, None] == np.arange(value.shape[1])
+        votes: Floats = chosen.astype(np.float64)
+        return votes
+
+    def _of_member(self, member: Any, table: Any, method: str) -> Any:
+        if self.voting == "hard" or not hasattr(member, method):
+            label = arrays.to_numpy(member.predict(table)).astype(np.int64)
+            votes: Floats = (label[:, None] == np.arange(self.n_classes_)).astype(np.float64)
+            return votes
+        own: Floats = super()._of_member(member, table, method)
+        known = member.classes_.astype(np.int64)  # numbers of classes
+        if known.size == self.n_classes_:
+            return own
+        shares = np.zeros((len(own), self.n_classes_))  # its sample may lack classes
+        shares[:, known] = own
+        return shares
+
     def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
         self.oob_decision_function_ = mean
-        answers = np.argmax(mean[known], axis=1)
-        self.oob_score_ = score_of_answered(accuracy_score, target[known], answers)
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        truth, answers = target[known], np.argmax(mean[known], axis=1)
+        self.oob_score_ = score_of_answered(score, self.classes_[truth], self.classes_[answers])
 
 
 class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
@@ -114,6 +192,11 @@ class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
     (442,)
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {
+        **sklearn.ensemble.BaggingRegressor._parameter_constraints,
+        **BAGGING_CONSTRAINTS,
+    }
+
     def _get_estimator(self) -> Any:
         return DecisionTreeRegressor() if self.estimator is None else self.estimator
 
@@ -126,16 +209,5 @@ class BaggingRegressor(BaggedTrees, sklearn.ensemble.BaggingRegressor):
 
     def _take_out_of_bag(self, mean: Floats, known: NDArray[np.bool_], target: Any) -> None:
         self.oob_prediction_ = mean
-        self.oob_score_ = score_of_answered(r2_score, target[known], mean[known])
-
-    def _set_oob_score(self, X: Any, y: Any) -> None:
-        super()._set_oob_score(X, y)
-        # A row that is in every sample has no answer, and scikit-learn's 0 for it is none.
-        known = np.zeros(len(y), dtype=np.bool_)
-        for rows in self.estimators_samples_:
-            known |= np.bincount(rows, minlength=known.size) == 0
-        if not known.all():
-            found = np.array(vars(self)["oob_prediction_"])
-            found[~known] = np.nan
-            self.oob_prediction_ = found
-            self.oob_score_ = score_of_answered(r2_score, y[known], found[known])
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = score_of_answered(score, target[known], mean[known])

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import _num_features
 
 from vtree import arrays
-from vtree.errors import InputError, VTreeError
+from vtree.errors import InputError, VTreeError, own_errors
 from vtree.estimators.base import TableEstimator
 from vtree.estimators.class_costs import prior_vector
 from vtree.estimators.limits import ParameterError
@@ -59,6 +60,18 @@ def by_class_numbers(learner: Any, classes: NDArray[Any], labels: NDArray[Any]) 
     return found
 
 
+def check_feature_count(X: Any, expected: int, owner: str) -> None:
+    """Raise InputError if X has another number of features; owner: who expects them."""
+    if not hasattr(X, "shape") and hasattr(X, "__arrow_c_stream__"):
+        return  # it may be read only once
+    with own_errors("X"):
+        found = len(X) if isinstance(X, Mapping) else _num_features(X)
+    if found != expected:
+        raise InputError(
+            f"X has {found} features, but {owner} is expecting {expected} features as input"
+        )
+
+
 @contextmanager
 def told_of_plain_tables(ensemble: Any, learner: Any, X: Any, *, gaps: bool) -> Iterator[None]:
     """Let errors say that a learner of ours that is no tree gets X as an array of numbers.
@@ -75,7 +88,7 @@ def told_of_plain_tables(ensemble: Any, learner: Any, X: Any, *, gaps: bool) -> 
             f"X: {type(ensemble).__name__} hands {type(learner).__name__} a plain array of "
             f"numbers, {may}; tables with categories or gaps are for single trees, such as "
             "DecisionTreeClassifier, and for the learner alone. Encode the columns of X "
-            f"({error})"
+            f"({str(error).partition('. ')[0]})"
         ) from error
 
 
