@@ -177,3 +177,10 @@ def test_a_class_without_weight_is_none(name: str) -> None:
     model = getattr(vtree, f"{name}BoostingClassifier")(n_estimators=1)
     with pytest.raises(InputError, match="one class among the rows that weigh more than zero"):
         model.fit(X, LABELS > 0, sample_weight=(LABELS > 0) * 1.0)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_logarithms_of_shares(name: str) -> None:
+    model = getattr(vtree, f"{name}BoostingClassifier")(n_estimators=3).fit(X, LABELS)
+    expected = np.log(model.predict_proba(X))
+    np.testing.assert_array_equal(model.predict_log_proba(X), expected)

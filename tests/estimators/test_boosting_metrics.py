@@ -1,3 +1,6 @@
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -41,6 +44,51 @@ def test_several_classes_have_an_area_too_and_all_must_be_there() -> None:
     for name, y in (("auc", np.minimum(labels, 1.0)), ("aucpr", labels)):
         with pytest.raises(InputError, match="eval_metric"):
             metric_of(name, loss).score(raw, y, None, loss)
+
+
+def test_functions_are_given_weights_if_they_ask_for_them() -> None:
+    loss = REGRESSION["squared_error"]
+
+    def by_place(y: Any, prediction: Any, weight: Any) -> tuple[str, float, bool]:
+        return "own", float(np.average(np.abs(y - prediction), weights=weight)), False
+
+    def plain(y: Any, prediction: Any, power: int = 1) -> float:
+        return float(np.mean(np.abs(y - prediction) ** power))
+
+    for weight in (W, None):
+        expected, _ = metric_of("mae", loss).score(RAW, Y, weight, loss)
+        for own in (metrics.mean_absolute_error, by_place):
+            assert metric_of(own, loss).score(RAW, Y, weight, loss) == (expected, False)
+        unweighted = np.mean(np.abs(Y - RAW[:, 0]))
+        assert metric_of(plain, loss).score(RAW, Y, weight, loss)[0] == pytest.approx(unweighted)
+
+
+def test_scikit_learns_own_functions() -> None:
+    loss, logistic = REGRESSION["squared_error"], CLASSIFICATION["logistic"]
+    assert metric_of(metrics.r2_score, loss).score(RAW, Y, W, loss)[1]
+    squared = partial(metrics.r2_score, multioutput="uniform_average")
+    for own in (squared, "r2"):
+        found = metric_of(own, loss).score(RAW, Y, W, loss)
+        assert found == (metrics.r2_score(Y, RAW[:, 0], sample_weight=W), True)
+    labels = (Y > 0).astype(np.float64)
+    # Of two classes a function is given the shares of the second.
+    for own, name in ((metrics.roc_auc_score, "auc"), (metrics.log_loss, "logloss")):
+        expected = metric_of(name, logistic).score(RAW, labels, W, logistic)
+        found = metric_of(own, logistic).score(RAW, labels, W, logistic)
+        assert found == pytest.approx(expected)
+    with pytest.raises(InputError, match=r"(?s)^eval_metric: .*shares of the second, \(N,\)"):
+        metric_of(metrics.accuracy_score, logistic).score(RAW, labels, W, logistic)
+
+
+def test_functions_of_one_name_are_told_apart() -> None:
+    loss = REGRESSION["squared_error"]
+    own = [lambda y, p: 1.0, lambda y, p: 2.0, partial(metrics.r2_score), "mae"]
+    assert [each.name for each in metrics_of(own, loss)] == [
+        "<lambda>",
+        "<lambda>_1",
+        "r2_score",
+        "mae",
+    ]
 
 
 def test_lists_of_metrics() -> None:

@@ -213,3 +213,36 @@ def test_forests_go_on_with_the_tables_they_know(name: str) -> None:
             model.fit(X, target)
         assert vtree.digest(model) == digest
     assert len(model.fit(table, y).estimators_) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "losses"),
+    [
+        (NewtonBoostingRegressor, "objective", ("squared_error", "poisson")),
+        (NewtonBoostingRegressor, "objective", ("poisson", "squared_error")),
+        (vtree.LeafwiseBoostingRegressor, "objective", ("squared_error", "gamma")),
+        (vtree.OrderedBoostingRegressor, "objective", ("squared_error", "poisson")),
+        (GradientBoostingClassifier, "loss", ("log_loss", "exponential")),
+    ],
+)
+def test_a_loss_of_another_link_cannot_go_on(
+    kind: Any, name: str, losses: tuple[str, str], tmp_path: Path
+) -> None:
+    y = Y + 200.0 if name == "objective" else np.median(Y) < Y
+    model = kind(n_estimators=3, warm_start=True, **{name: losses[0]}).fit(X, y)
+    expected = model.predict(X)
+    vtree.save(model, tmp_path / "model")
+    for own in (model, vtree.load(tmp_path / "model")):
+        own.set_params(n_estimators=4, **{name: losses[1]})
+        with pytest.raises(InputError, match=rf"^{name}.* are of another loss"):
+            own.fit(X, y)
+        np.testing.assert_array_equal(own.predict(X), expected)
+        own.set_params(**{name: losses[0]}).fit(X, y)
+        assert own.n_estimators_ == 4
+
+
+def test_losses_of_one_link_follow_each_other() -> None:
+    model = NewtonBoostingRegressor(n_estimators=3, warm_start=True).fit(X, Y)
+    model.set_params(objective="absolute_error", n_estimators=4).fit(X, Y)
+    model.set_params(objective=lambda y, raw: (raw - y, np.ones_like(y)), n_estimators=5)
+    assert model.fit(X, Y).n_estimators_ == 5

@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from tests.samples import reals
 from vtree import (
+    GradientBoostingClassifier,
     LeafwiseBoostingClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
@@ -33,7 +34,7 @@ def test_early_stopping_keeps_the_best_rounds() -> None:
     shorter = NewtonBoostingClassifier(n_estimators=model.n_estimators_).fit(*train)
     assert digest(model) == digest(shorter)
     assert model.best_score_ == pytest.approx(log_loss(held[1], model.predict_proba(held[0])))
-    for metric in ("auc", "error", lambda y, p: float(np.mean((y - p[:, 1]) ** 2))):
+    for metric in ("auc", "error", lambda y, p: float(np.mean((y - p) ** 2))):
         model.set_params(eval_metric=metric).fit(*train, eval_set=[held])
         assert 0.0 <= model.best_score_ <= 1.0
 
@@ -104,7 +105,7 @@ def test_a_function_says_whether_larger_is_better_and_one_pair_needs_no_list() -
     how = {"early_stopping_rounds": 3, "n_estimators": 40, "max_depth": 2}
 
     def area(y: Any, shares: Any) -> tuple[str, float, bool]:
-        return "area", float(roc_auc_score(y, shares[:, 1])), True
+        return "area", float(roc_auc_score(y, shares)), True
 
     own = NewtonBoostingClassifier(eval_metric=area, **how).fit(*train, eval_set=held)
     known = NewtonBoostingClassifier(eval_metric="auc", **how).fit(*train, eval_set=[held])
@@ -138,3 +139,29 @@ def test_weights_to_judge_by_that_are_refused(weights: Any, kind: type[VTreeErro
         model.fit(X, y, eval_set=[(X, y)], sample_weight_eval_set=weights)
     with pytest.raises(InputError, match="sample_weight_eval_set weighs the rows of eval_set"):
         model.fit(X, y, sample_weight_eval_set=weights)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier,
+        NewtonBoostingClassifier,
+        LeafwiseBoostingClassifier,
+        OrderedBoostingClassifier,
+    ],
+)
+def test_a_level_that_was_held_out_is_no_mistake_of_the_users(model: Any) -> None:
+    # One of 60 rows has the level: some seed of these holds it out.
+    frame = pd.DataFrame({"c": ["rare", *"ab" * 29, "a"], "x": np.arange(60.0)})
+    y = np.arange(60) % 3 == 0
+    how = {"n_estimators": 3, "validation_fraction": 0.3, "unknown_categories": "error"}
+    stopping = (
+        "n_iter_no_change" if model is GradientBoostingClassifier else "early_stopping_rounds"
+    )
+    for seed in range(6):
+        model(random_state=seed, **how, **{stopping: 2}).fit(frame, y)
+    fitted = model(random_state=0, **how).fit(frame[1:], y[1:])
+    with pytest.raises(VTreeError, match="rare"):
+        fitted.predict(frame)
+    with pytest.raises(VTreeError, match=r"a table of eval_set cannot be used: .*rare"):
+        model(random_state=0, **how).fit(frame[1:], y[1:], eval_set=[(frame, y)])

@@ -49,7 +49,7 @@ from vtree.surrogates import (
     from_arrays,
     without_marks,
 )
-from vtree.tables import Schema, Table, encode_table, read_table
+from vtree.tables import Schema, Table, Unknown, encode_table, read_table
 from vtree.targets import Targets
 from vtree.tree import Tree
 from vtree_kernels import available_threads, threads
@@ -91,13 +91,19 @@ class TableEstimator(ChecksParameters, BaseEstimator):
         check_is_fitted(self)
         return self._encode_known(X)
 
-    def _encode_known(self, X: Any) -> Array:
-        """Read a table by the schema of the training one, fitted or not yet."""
+    def _encode_known(self, X: Any, unknown: Unknown | None = None) -> Array:
+        """Read a table by the schema of the training one, fitted or not yet.
+
+        unknown: what levels are that it lacks, None: as `unknown_categories` says.
+        """
         if isinstance(X, Bins):
             return place(values_for(X, self.schema_, type(self).__name__), self.device)
         self._check_names(X)
         values = encode_table(
-            X, self.schema_, unknown=self.unknown_categories, owner=type(self).__name__
+            X,
+            self.schema_,
+            unknown=unknown or self.unknown_categories,
+            owner=type(self).__name__,
         )
         return place(values, self.device)
 

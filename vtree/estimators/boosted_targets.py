@@ -173,6 +173,12 @@ class BoostingClassifier(ClassifierMixin, BoostingEstimator):
         raw = self._raw(X, iteration_range)
         return answer(self._loss().link(raw), X)
 
+    def predict_log_proba(self, X: Any, *, iteration_range: Any = None) -> Array:
+        """Return the natural logarithm of `predict_proba`, −∞ where that is no more than 0."""
+        raw = self._raw(X, iteration_range)
+        with np.errstate(divide="ignore"):
+            return answer(np.log(self._loss().link(raw)), X)
+
     def predict(self, X: Any, *, iteration_range: Any = None) -> Array:
         """Return the most probable class, (N,); iteration_range as `decision_function` takes it."""
         return self._labels(self._raw(X, iteration_range), X)

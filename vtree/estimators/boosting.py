@@ -23,7 +23,7 @@ from vtree.ensembles.training import Training, added, beside_codes
 from vtree.errors import InputError
 from vtree.estimators.base import TableEstimator, n_levels_of, thread_count, unchanged_on_error
 from vtree.estimators.bins import ready_codes
-from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes
+from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes, set_loss
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, as_told, eval_sets, forget, held_out, told_by
 from vtree.estimators.fitted_loss import FittedLoss
@@ -184,7 +184,7 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
             working(self.device, X, release=True),
         ):
             before: Tree | None = vars(self).get("grown_") if self.warm_start else None
-            self._fitted_loss = None
+            set_loss(self, before)
             if before is None:
                 self._seed = int(check_random_state(self.random_state).randint(_MOST_SEED))
             if self._patience() is not None and eval_set is None and share is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, r2_score, roc_auc_score
 
 from vtree.errors import InputError, own_errors
 from vtree.losses import Loss
@@ -76,6 +78,10 @@ def _check_classes(y: Floats, n_classes: int, name: str) -> None:
         )
 
 
+def _r2(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
+    return float(r2_score(y, loss.link(raw), sample_weight=weight))
+
+
 def _mse(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> float:
     return _rmse(raw, y, weight, loss) ** 2
 
@@ -94,9 +100,10 @@ _CLASSES: dict[str, tuple[Callable[..., float], bool]] = {
     **dict.fromkeys(("aucpr", "average_precision"), (_precision, True)),
 }
 _REALS: dict[str, tuple[Callable[..., float], bool]] = {
-    "rmse": (_rmse, False),
-    **dict.fromkeys(("mse", "l2"), (_mse, False)),
-    **dict.fromkeys(("mae", "l1"), (_mae, False)),
+    **dict.fromkeys(("rmse", "root_mean_squared_error"), (_rmse, False)),
+    **dict.fromkeys(("mse", "l2", "mean_squared_error"), (_mse, False)),
+    **dict.fromkeys(("mae", "l1", "mean_absolute_error"), (_mae, False)),
+    "r2": (_r2, True),
 }
 
 
@@ -110,6 +117,11 @@ def metrics_of(wanted: Any, loss: Loss) -> list[Metric]:
     """
     several = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     metrics = [metric_of(own, loss) for own in several]
+    for number, own in enumerate(several):
+        if callable(own):  # two lambdas, say: told apart by their places
+            before = [metric.name for metric in metrics[:number]]
+            if metrics[number].name in before:
+                metrics[number] = metrics[number]._replace(name=f"{metrics[number].name}_{number}")
     names = [metric.name for metric in metrics]
     if not metrics or len(set(names)) < len(names):
         raise InputError(
@@ -121,14 +133,18 @@ def metrics_of(wanted: Any, loss: Loss) -> list[Metric]:
 def metric_of(wanted: Any, loss: Loss) -> Metric:
     """Return the metric for a name, a function (y, prediction), or None for the loss.
 
-    A function is given predictions, of classifiers the shares of the classes. It returns a number,
-    of which smaller is better, or (name, number, whether larger is better) as for LightGBM; the
-    metric is called what the function is, whatever the name in it.
+    A function is given predictions: of two classes the shares of the second (N,), of more those of
+    all (N, K), with the classes' numbers for y. Rows' weights, None where there are none, are
+    given to one that has a parameter `sample_weight`, as scikit-learn's, or a third one without a
+    default, as LightGBM's; another one judges all rows alike. It returns a number, of which smaller
+    is better but for scikit-learn's `…_score`, or (name, number, whether larger is better) as for
+    LightGBM; the metric is called what the function is, whatever the name in it.
     """
     if wanted is None:
         return Metric("loss", _mean_loss)
     if callable(wanted):
-        return Metric(getattr(wanted, "__name__", "metric"), _by_user(wanted))
+        inner = wanted.func if isinstance(wanted, partial) else wanted
+        return Metric(getattr(inner, "__name__", type(inner).__name__), _by_user(wanted))
     known = _CLASSES if loss.domain == "class" else _REALS
     if not isinstance(wanted, str) or wanted.lower() not in known:
         raise InputError(
@@ -139,10 +155,18 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
 
 
 def _by_user(function: Callable[..., Any]) -> Callable[..., tuple[float, bool]]:
+    with_weight, is_score = _weighted(function), _is_score(function)
+
     def score(raw: Floats, y: Floats, weight: Floats | None, loss: Loss) -> tuple[float, bool]:
         linked = loss.link(raw).copy()  # as y, for the function may work in place
-        found = function(y.copy(), linked[:, 0] if linked.shape[1] == 1 else linked)
-        _, number, larger = found if isinstance(found, tuple) and len(found) == 3 else _plain(found)
+        if loss.domain == "class" and linked.shape[1] == 2:
+            linked = linked[:, 1]
+        elif linked.shape[1] == 1:
+            linked = linked[:, 0]
+        with own_errors("eval_metric", _ASKED):
+            found = with_weight(y.copy(), linked, None if weight is None else weight.copy())
+        is_named = isinstance(found, tuple) and len(found) == 3
+        _, number, larger = found if is_named else ("", found, is_score)
         with own_errors("eval_metric", "It returns a number, or (name, number, larger is better)."):
             value = float(number)
         if not np.isfinite(value):
@@ -152,5 +176,25 @@ def _by_user(function: Callable[..., Any]) -> Callable[..., tuple[float, bool]]:
     return score
 
 
-def _plain(number: Any) -> tuple[str, Any, bool]:
-    return "", number, False
+_ASKED = "It is called with y and predictions: of two classes the shares of the second, (N,)."
+
+
+def _weighted(function: Callable[..., Any]) -> Callable[[Floats, Floats, Floats | None], Any]:
+    """Return function(y, prediction, weight), which hands weights on to one that asks for them."""
+    try:
+        asked = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # compiled code may keep its signature to itself
+        asked = []
+    if any(each.name == "sample_weight" for each in asked):
+        return lambda y, prediction, weight: function(y, prediction, sample_weight=weight)
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if sum(each.kind in by_place and each.default is each.empty for each in asked) == 3:
+        return function
+    return lambda y, prediction, _: function(y, prediction)
+
+
+def _is_score(function: Any) -> bool:
+    """Tell whether it is one of scikit-learn's of which, by their names, larger is better."""
+    inner = function.func if isinstance(function, partial) else function
+    module, name = (str(getattr(inner, each, "")) for each in ("__module__", "__name__"))
+    return module.startswith("sklearn.metrics") and name.endswith("_score")

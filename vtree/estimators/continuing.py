@@ -152,6 +152,28 @@ def _check_folder(path: str | os.PathLike[str]) -> None:
         )
 
 
+def set_loss(model: Any, before: Tree | None) -> None:
+    """Let a model's parameters say what its loss is; trees to go on `before` keep their link.
+
+    Raises
+    ------
+    InputError
+        If these trees' raw predictions would mean something else to the loss that is set now.
+    """
+    earlier = None if before is None else model._loss()
+    model._fitted_loss = None
+    if earlier is None:
+        return
+    raw = np.linspace(-2.0, 2.0, 7)[:, None] + np.arange(float(model.start_.size))
+    pair = [loss.link(raw) for loss in (earlier, model._loss())]
+    if pair[0].shape != pair[1].shape or not np.array_equal(*pair):
+        raise InputError(
+            f"{' and '.join(model._of_loss)} are of another loss than the trees that there are "
+            "(warm_start=True) were grown for: raw predictions mean something else to it (the "
+            "logarithm of the mean, say). Set them back, or set warm_start=False."
+        )
+
+
 def check_same_classes(model: Any, earlier: Any) -> None:
     """Raise InputError if rows that trees shall go on with have other classes than theirs."""
     if not is_classifier(model):

@@ -36,6 +36,13 @@ class EvalSet(NamedTuple):
     start: Any = None  # (K,) or (N, K) the raw predictions before all trees
 
 
+class Held(NamedTuple):
+    """Rows of X and y that nobody passed as `eval_set`."""
+
+    X: Any
+    y: Any
+
+
 def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
     """Return the arguments of fit, X to `sample_weight_eval_set`, with a share as `eval_set`.
 
@@ -63,7 +70,7 @@ def held_out(model: Any, share: float, X: Any, y: Any, sample_weight: Any) -> tu
         )
     rows = np.concatenate([rows, np.setdiff1d(np.arange(n_rows), counted)])
     own, kept = (None, None) if weight is None else (weight[rows], [weight[held]])
-    return some_rows(X, rows), target[rows], own, [(some_rows(X, held), target[held])], kept
+    return some_rows(X, rows), target[rows], own, [Held(some_rows(X, held), target[held])], kept
 
 
 def row_count(X: Any) -> int:
@@ -110,9 +117,7 @@ def eval_sets(model: Any, sets: Any, weights: Any) -> list[EvalSet]:
             f"sample_weight_eval_set has {len(own)} entries, but eval_set has {len(sets)}; pass a "
             "list with the weights of each table's rows"
         )
-    return [
-        _eval_set(model, table, y, weight) for (table, y), weight in zip(sets, own, strict=True)
-    ]
+    return [_eval_set(model, pair, weight) for pair, weight in zip(sets, own, strict=True)]
 
 
 def _pairs(sets: Any) -> Any:
@@ -130,9 +135,12 @@ def _is_pair(each: Any) -> bool:
     return isinstance(each, list | tuple) and len(each) == 2
 
 
-def _eval_set(model: Any, X: Any, y: Any, weight: Any) -> EvalSet:
+def _eval_set(model: Any, pair: Any, weight: Any) -> EvalSet:
+    X, y = pair
+    # A level all of whose rows are held out came by chance, and is no mistake of the user's.
+    unknown = "missing" if isinstance(pair, Held) else None
     try:
-        values, target = model._encode_known(X), model._known_target(y)
+        values, target = model._encode_known(X, unknown), model._known_target(y)
     except VTreeError as error:
         raise type(error)(f"a table of eval_set cannot be used: {error}") from error
     if target.shape[0] != values.shape[0]:

@@ -309,7 +309,8 @@ class LeafwiseBoostingClassifier(BoostingClassifier, LeafwiseBoosting):
     scale_pos_weight : float
         What rows of the second of two classes weigh, but for where to start.
     eval_metric : "logloss", "error", "auc", "aucpr", function (y, shares) -> number, or None
-        Or a list of these, the last of which decides. LightGBM's and CatBoost's names will do.
+        Or a list of these, the last of which decides. Of two classes shares (N,) of the second;
+        a function that takes `sample_weight`, or a third argument, is given the rows' weights.
     monotone_constraints : sequence of −1, 0, 1, or dict from names, optional
         Of several classes, as LightGBM has it, each one's raw predictions keep to them, and shares
         need not.

@@ -230,7 +230,8 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
     boost_from_average : bool, optional
         Whether the classes' shares are where to start, or equal ones. None: equal ones.
     eval_metric : "Logloss", "Accuracy", "AUC", "error", function (y, shares) -> number, or None
-        Or a list of these, the last of which decides.
+        Or a list of these, the last of which decides. Of two classes shares (N,) of the second;
+        a function that takes `sample_weight`, or a third argument, is given the rows' weights.
 
     Attributes
     ----------

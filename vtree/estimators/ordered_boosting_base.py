@@ -38,7 +38,7 @@ from vtree.estimators.simple_ctr import kinds_of
 from vtree.estimators.view import split_shares
 from vtree.histogram import node_bytes
 from vtree.sampling import Columns
-from vtree.tables import Schema
+from vtree.tables import Schema, Unknown
 from vtree.tree import Tree, one_tree
 from vtree_kernels.scan import Layout
 
@@ -209,8 +209,8 @@ class OrderedBoosting(BoostingEstimator):
         """Return how many means a category has: of outputs, or shares of more than two classes."""
         return self._n_raw() if "classes_" in vars(self) else self.n_outputs_
 
-    def _encode_known(self, X: Any) -> Array:
-        values = super()._encode_known(X)
+    def _encode_known(self, X: Any, unknown: Unknown | None = None) -> Array:
+        values = super()._encode_known(X, unknown)
         if self.statistics_ is None:
             return values
         return widened(values, self.statistics_, n_levels_of(self.schema_))

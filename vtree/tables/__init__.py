@@ -11,7 +11,7 @@ module                what it holds
 ====================  =======================================================
 """
 
-from vtree.tables.door import Schema, Table, encode_table, read_table
+from vtree.tables.door import Schema, Table, Unknown, encode_table, read_table
 from vtree.tables.seen import with_seen_levels
 
-__all__ = ["Schema", "Table", "encode_table", "read_table", "with_seen_levels"]
+__all__ = ["Schema", "Table", "Unknown", "encode_table", "read_table", "with_seen_levels"]
