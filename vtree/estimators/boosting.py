@@ -165,7 +165,8 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
         checkpoint : path, optional
             A file to write after every `checkpoint_every` rounds. If it is there, the run goes on
             from it, to the same model as if it had never ended. `vtree.load` reads it, too. A
-            held-out share needs a `random_state` to be the same again.
+            held-out share needs a `random_state` to be the same again. Of functions among the
+            parameters it knows the names.
         checkpoint_every : int
 
         Returns

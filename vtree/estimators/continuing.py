@@ -7,6 +7,7 @@ predictions are not in it: trees say them again, to the bit.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
@@ -33,6 +34,9 @@ Floats = NDArray[np.float64]
 
 # What may be another in the run that goes on: none of it changes a round.
 _FREE = frozenset(("n_estimators", "n_jobs", "device", "verbose", "histogram_budget"))
+
+# Parameters that may be functions, and what a file says instead.
+_OF_FUNCTIONS = {"objective": "squared_error", "eval_metric": None}
 
 
 class Rounds(NamedTuple):
@@ -63,7 +67,9 @@ class Checkpoint:
             raise InputError(f"checkpoint_every={every!r} is no number of rounds from 1 up")
         self.path = path
         self.every = int(every)
-        self._own = _bound(model.get_params(deep=False))
+        # Of functions a file holds the names alone.
+        self._parameters, self._functions = _without_functions(model.get_params(deep=False))
+        self._own = {**_bound(self._parameters), **self._functions}
         self._data: dict[str, str] = {}
 
     def resume(
@@ -116,7 +122,7 @@ class Checkpoint:
                 f"{', '.join(other)} changed since. Go on with what it was written for, or pass "
                 "another path, or delete the file to start anew."
             )
-        theirs = _bound(parameters)
+        theirs = {**_bound(parameters), **saved.get("functions", {})}
         changed = [name for name, own in self._own.items() if theirs.get(name) != own]
         if changed:
             raise InputError(
@@ -136,8 +142,9 @@ class Checkpoint:
             "rounds": n_rounds,
             "watch": watch.so_far(),
             "scores": scores,
+            "functions": self._functions,
         }
-        header, extra = header_of(model)
+        header, extra = header_of(model, self._parameters)
         trees[:] = [joined(trees)]  # once: later ones join less
         write_model(self.path, {**header, "checkpoint": own}, trees[0], extra)
 
@@ -218,6 +225,28 @@ def check_same_table(model: Any, earlier: Schema, earlier_outputs: int) -> None:
 
 def _columns(schema: Schema) -> str:
     return str(len(schema.levels)) if schema.names is None else str(list(schema.names))
+
+
+def _without_functions(parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return parameters with the loss's default in place of functions, and these functions' names.
+
+    What trees predict does not depend on them: a model read from the file goes on predicting.
+    """
+    plain, functions = dict(parameters), {}
+    for name, value in parameters.items():
+        several = value if isinstance(value, list | tuple) else [value]
+        if name in _OF_FUNCTIONS and any(callable(own) for own in several):
+            plain[name] = _OF_FUNCTIONS[name]
+            functions[name] = ", ".join(
+                _name_of(own) if callable(own) else str(own) for own in several
+            )
+    return plain, functions
+
+
+def _name_of(function: Any) -> str:
+    inner = function.func if isinstance(function, functools.partial) else function
+    inner = inner if hasattr(inner, "__qualname__") else type(inner)
+    return f"{inner.__module__}.{inner.__qualname__}"
 
 
 def _bound(parameters: dict[str, Any]) -> dict[str, str]:

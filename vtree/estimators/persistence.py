@@ -261,13 +261,18 @@ def _blank(header: dict[str, Any]) -> Any:
     return getattr(home, header["estimator"])(**parameters)
 
 
-def header_of(model: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what a file says of an estimator besides its trees: the header, further arrays."""
+def header_of(
+    model: Any, parameters: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file says of an estimator besides its trees: the header, further arrays.
+
+    parameters: its own, where those of the file are others.
+    """
     names = getattr(model, "feature_names_in_", None)
     more, extra = model._more_to_save()
     header = {
         "estimator": type(model).__name__,
-        "parameters": _parameters(model),
+        "parameters": _parameters(model) if parameters is None else parameters,
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(each) for each in names],
         "table_names": None if model.schema_.names is None else list(model.schema_.names),
