@@ -98,7 +98,8 @@ class FittedForest(TableEstimator):
 
     def _leaves(self, X: Any) -> Integers:
         with threads(thread_count(self.n_jobs)), working(self.device, X):
-            leaf = leaves(self.grown_, self._encode(X)).astype(np.int64)
+            values = self._encode(X)  # first, for it tells whether there are trees
+            leaf = leaves(self.grown_, values).astype(np.int64)
         return leaf - self.grown_.root
 
     def apply(self, X: Any) -> Array:

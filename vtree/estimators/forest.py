@@ -74,10 +74,15 @@ def sample_size(n_rows: int, max_samples: int | float | None, weight: Floats | N
     whole = float(n_rows) if weight is None else float(weight.sum())
     size = _drawable(max(float(max_samples) * whole, 1.0), max_samples)
     if size < max(10, n_rows ** (1 / 3)):
+        there_are = (
+            f"there are {n_rows} rows"
+            if weight is None
+            else f"the total sum of sample weights is {whole}"
+        )
         warnings.warn(
-            f"Using the fractional value max_samples={max_samples} when the total sum of sample "
-            f"weights is {whole} results in a low number ({size}) of bootstrap samples. We "
-            "recommend passing `max_samples` as an integer.",
+            f"Using the fractional value max_samples={max_samples} when {there_are} results in a "
+            f"low number ({size}) of bootstrap samples. We recommend passing `max_samples` as an "
+            "integer.",
             stacklevel=3,
         )
     return size

@@ -144,7 +144,8 @@ class ForestAnalysis(ForestEstimator):
     def _nodes(self, X: Any) -> Integers:
         """Return where each row comes to in each tree, by the nodes of all trees, (N, T)."""
         with threads(thread_count(self.n_jobs)), working(self.device, X):
-            return leaves(self.grown_, self._encode(X)).astype(np.int64)
+            values = self._encode(X)  # first, for it tells whether there are trees
+            return leaves(self.grown_, values).astype(np.int64)
 
     def prediction_variance(
         self, X: Any, *, method: str = "extrapolated", corrected: bool = True

@@ -208,6 +208,13 @@ class IsolationForest(OutlierMixin, RandomTrees):
             self.offset_ = float(np.percentile(score, 100.0 * self.contamination))
 
     @property
+    def feature_importances_(self) -> Floats:
+        """None: splits at random decrease no impurity."""
+        raise AttributeError(
+            "IsolationForest has no feature_importances_: its features and cuts are drawn at random"
+        )
+
+    @property
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The row numbers that each tree drew, in the order of the draws."""
         check_is_fitted(self)

@@ -31,6 +31,23 @@ class ChecksParameters:
             super()._validate_params()  # type: ignore[misc]
         except InvalidParameterError as error:
             raise ParameterError(str(error)) from None
+        self._refuse_truth_values()
+
+    def _refuse_truth_values(self) -> None:
+        """Raise ParameterError for True or False where numbers belong, and would count as 1 or 0.
+
+        scikit-learn's intervals of whole numbers take them.
+        """
+        rules: dict[str, Any] = self._parameter_constraints  # type: ignore[attr-defined]
+        for name, value in self.get_params(deep=False).items():  # type: ignore[attr-defined]
+            if not isinstance(value, bool | np.bool_) or not isinstance(rules.get(name), list):
+                continue
+            numbers = [str(rule) for rule in rules[name] if isinstance(rule, Interval)]
+            if numbers and "boolean" not in rules[name]:
+                raise ParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be "
+                    f"{' or '.join(numbers)}. Got {value!r} instead."
+                )
 
 
 class Names(StrOptions):
