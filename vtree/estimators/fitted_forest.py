@@ -15,6 +15,14 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.estimators.base import TableEstimator, TreeEstimator, thread_count
 from vtree.estimators.devices import answer, working
+from vtree.estimators.sampling_history import (
+    History,
+    Sampling,
+    check_one_table,
+    from_saved,
+    of_tree,
+    to_saved,
+)
 from vtree.estimators.view import importances, paths
 from vtree.predict import leaves, totals
 from vtree.tree import Tree, one_tree
@@ -34,6 +42,10 @@ class FittedForest(TableEstimator):
 
     grown_: Tree
     seeds_: Integers
+    _n_samples: int
+    _n_samples_bootstrap: int | None
+    _sample_weight: Floats | None
+    _samplings: History | None = None  # of models pickled before there was one
 
     def _tree(self) -> TreeEstimator:
         """Return an unfitted tree with the forest's parameters."""
@@ -79,6 +91,23 @@ class FittedForest(TableEstimator):
         tree.random_state = int(self.seeds_[number])
         tree.grown_ = one_tree(self.grown_, number)
         return tree
+
+    def _sampling_now(self, first: int = 0) -> Sampling:
+        """Return how the trees of the latest fit, from `first` on, draw their rows."""
+        return Sampling(first, self._n_samples, self._n_samples_bootstrap, self._sample_weight)
+
+    def _history(self) -> History:
+        """Return how all trees drew their rows."""
+        return self._samplings or (self._sampling_now(),)
+
+    def _sampling(self, number: int | None = None) -> Sampling:
+        """Return how a tree drew its rows, without a number the last one."""
+        history = self._history()
+        return history[-1] if number is None else of_tree(history, number)
+
+    def _check_one_table(self, what: str) -> None:
+        check_is_fitted(self)
+        check_one_table(self._history(), what)
 
     def _voting_tree(self) -> Tree:
         """Return the trees with what each of their nodes says in a vote."""
@@ -136,12 +165,15 @@ class FittedForest(TableEstimator):
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of a forest besides: header entries, and arrays."""
-        own = {
+        history, last = self._history(), self._sampling()
+        own: dict[str, Any] = {
             "seeds": self.seeds_,
-            "n_samples": self._n_samples,
+            "n_samples": last.n_rows,
             "n_samples_bootstrap": self._n_samples_bootstrap,
-            "sample_weight": self._sample_weight,
+            "sample_weight": last.weight,
         }
+        if len(history) > 1:
+            own["samplings"] = to_saved(history)
         return {"own": own}, {}
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
@@ -159,6 +191,8 @@ class FittedForest(TableEstimator):
         self.seeds_ = seeds.astype(np.int64)
         self._n_samples, self._n_samples_bootstrap = size, drawn
         self._sample_weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        if "samplings" in saved:
+            self._samplings = from_saved(saved["samplings"], seeds.size)
 
     def __getstate__(self) -> dict[str, Any]:  # noqa: D105
         state: dict[str, Any] = super().__getstate__()

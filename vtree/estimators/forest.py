@@ -15,7 +15,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from vtree.arrays import Array
 from vtree.ensembles.forest import Forest, grow_forest
@@ -29,6 +28,7 @@ from vtree.estimators.fitted_forest import FittedForest
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
 from vtree.estimators.prepared import Prepared, known_levels, of_known_levels
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
+from vtree.estimators.sampling_history import History, check_one_table, extended
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.pruning import prune_cost_complexity
 from vtree.tree import Gathering, Tree, joined, one_tree
@@ -135,11 +135,13 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         ):
             self._check_request(y)
             before = self._kept_trees()
+            history = () if before is None else self._history()
             template, data = self._prepared(X, y, sample_weight)
             seeds = self._seeds(before)
             if before is not None and seeds.size:
                 check_same_table(template, self.schema_, self.n_outputs_)
                 check_same_classes(template, vars(self).get("classes_"))
+            self._note_samples(history, before, grows=bool(seeds.size))
             if before is None or seeds.size:
                 self._adopt(template)
             else:
@@ -151,6 +153,16 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             self._train(template, data, seeds, before, about)
             del data  # it holds memory of the device
         return self
+
+    def _note_samples(self, history: History, before: Tree | None, *, grows: bool) -> None:
+        """Remember how new trees draw their rows, after those before.
+
+        Raise InputError where out-of-bag answers are asked of trees of several tables.
+        """
+        now = self._sampling_now(0 if before is None else before.root.size)
+        if self.oob_score and (grows or not hasattr(self, "oob_score_")):
+            check_one_table((*history, now), f"oob_score={self.oob_score}")
+        self._samplings = extended(history, now) if grows else history
 
     # Within the fit, which may give back all attributes before callbacks are put away.
     @with_callbacks
@@ -210,7 +222,9 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
         if sparse.issparse(y):
             raise InputError("sparse multilabel-indicator for y is not supported.")
         if not self.bootstrap and self.max_samples is not None:
+            # The second sentence is scikit-learn's, which its tests look for.
             raise ParameterError(
+                f"max_samples={self.max_samples} is for bootstrap samples only. "
                 "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
                 "`bootstrap=True` or set `max_sample=None`."
             )
@@ -335,15 +349,30 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
             return data, None
         return data, lambda number: sample(bootstrap, int(seeds[number]))
 
-    def _bootstrap(self, data: Prepared | None = None) -> Bootstrap | None:
-        if not self.bootstrap:
+    def _bootstrap(
+        self, data: Prepared | None = None, number: int | None = None
+    ) -> Bootstrap | None:
+        """Return how a tree drew its sample, without a number the last; None for all rows."""
+        sampling = self._sampling(number)
+        if sampling.size is None:
             return None
-        weight = self._sample_weight
-        probability = None if weight is None else weight / np.sum(weight)
-        assert self._n_samples_bootstrap is not None
-        return Bootstrap(
-            self._n_samples, self._n_samples_bootstrap, probability, self._balanced(data)
-        )
+        return Bootstrap(sampling.n_rows, sampling.size, sampling.chance, self._balanced(data))
+
+    def _times(self, number: int) -> NDArray[np.int32]:
+        """Return how often a tree drew each training row, (N,)."""
+        bootstrap = self._bootstrap(number=number)
+        if bootstrap is None:
+            raise ParameterError(
+                "bootstrap=False: all trees saw all rows, so that none is out of bag; fit with "
+                "bootstrap=True"
+            )
+        return counts_of(bootstrap, int(self.seeds_[number]))
+
+    def _left_out(self, number: int) -> Integers:
+        """Return the training rows that a tree did not draw, ascending."""
+        if self._sampling(number).size is None:  # a tree of an earlier fit, without bootstrap
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self._times(number) == 0)
 
     def _balanced(self, data: Prepared | None) -> Integers | None:
         return None
@@ -351,11 +380,13 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
     @property
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The row numbers that each tree drew, in the order of the draws."""
-        check_is_fitted(self)
-        bootstrap = self._bootstrap()
-        if bootstrap is None:
-            return [np.arange(self._n_samples, dtype=np.int32) for _ in self.seeds_]
-        return [drawn_rows(bootstrap, seed) for seed in self.seeds_.tolist()]
+        self._check_one_table("estimators_samples_")
+        found = []
+        for number, seed in enumerate(self.seeds_.tolist()):
+            bootstrap = self._bootstrap(number=number)
+            every = np.arange(self._sampling(number).n_rows, dtype=np.int32)
+            found.append(every if bootstrap is None else drawn_rows(bootstrap, seed))
+        return found
 
     def _set_oob_score_and_attributes(
         self, values: Array, y: Any, scoring_function: Callable[[Any, Any], float] | None = None
@@ -369,13 +400,7 @@ class ForestEstimator(CallbackSupportMixin, MultiOutputMixin, FittedForest):
                 "only the following are supported: continuous, continuous-multioutput, binary, "
                 "multiclass, multilabel-indicator."
             )
-        bootstrap = self._bootstrap()
-        assert bootstrap is not None
-
-        def left_out(number: int) -> Integers:
-            return np.flatnonzero(counts_of(bootstrap, int(self.seeds_[number])) == 0)
-
-        total, count = out_of_bag_sums(self._voting_tree(), values, left_out)
+        total, count = out_of_bag_sums(self._voting_tree(), values, self._left_out)
         if (count == 0).any():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few trees were used "

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
 from vtree.ensembles.jackknife import METHODS
 from vtree.ensembles.leaf_samples import blocks, leaf_columns, proximities
-from vtree.ensembles.samples import counts_of
 from vtree.ensembles.shuffling import losses_by_shuffling
 from vtree.errors import InputError
 from vtree.estimators.base import thread_count
@@ -27,19 +25,11 @@ from vtree_kernels import threads
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_MOST_ALWAYS = 0.2  # of the rows, that may be in all samples
+
 
 class ForestAnalysis(ForestEstimator):
     """Base of forests of a target; use a derived class."""
-
-    def _times(self, number: int) -> NDArray[np.int32]:
-        """Return how often a tree drew each training row, (N,)."""
-        bootstrap = self._bootstrap()
-        if bootstrap is None:
-            raise ParameterError(
-                "bootstrap=False: all trees saw all rows, so that none is out of bag; fit with "
-                "bootstrap=True"
-            )
-        return counts_of(bootstrap, int(self.seeds_[number]))
 
     def out_of_bag_importance(self, X: Any, y: Any) -> Bunch:
         """Return what each tree loses, on rows that it did not see, when a feature is shuffled.
@@ -59,7 +49,8 @@ class ForestAnalysis(ForestEstimator):
         ParameterError
             With `bootstrap=False`.
         InputError
-            Another number of rows than in `fit`.
+            Another number of rows than in `fit`; trees of several tables, after a warm start on
+            other rows; a forest of which every tree saw every row.
 
         References
         ----------
@@ -74,29 +65,34 @@ class ForestAnalysis(ForestEstimator):
         >>> model.out_of_bag_importance(X, y).importances_mean.argmax() in (2, 3)
         True
         """
-        check_is_fitted(self)
+        self._check_one_table("out_of_bag_importance")
         columns = as_columns(y, numeric=not is_classifier(self))
         self._times(0)
-        if columns.shape[0] != self._n_samples:
+        n_rows = self._sampling().n_rows
+        if columns.shape[0] != n_rows:
             raise InputError(
-                f"y has {columns.shape[0]} rows, but the forest was fitted on {self._n_samples}: "
+                f"y has {columns.shape[0]} rows, but the forest was fitted on {n_rows}: "
                 "pass the table and the targets of fit"
             )
         loss = self._loss_of_rows(columns)
         with threads(thread_count(self.n_jobs)), working(self.device, X):
             values = self._encode(X)
-            if values.shape[0] != self._n_samples:
-                raise InputError(f"X has {values.shape[0]} rows and y has {self._n_samples}")
+            if values.shape[0] != n_rows:
+                raise InputError(f"X has {values.shape[0]} rows and y has {n_rows}")
             lost = losses_by_shuffling(
                 self._voting_tree(),
                 values,
                 self.seeds_,
-                lambda number: np.flatnonzero(self._times(number) == 0),
+                self._left_out,
                 loss,
             )
         known = lost[:, ~np.isnan(lost[0])]
         if known.shape[1] == 0:
-            raise InputError("every tree saw every row: with so few rows use more trees")
+            size = self._sampling().size
+            raise InputError(
+                f"every tree saw every row, for it drew {size} times from {n_rows} rows: let it "
+                "draw fewer (max_samples), or grow more trees"
+            )
         return Bunch(
             importances_mean=known.mean(axis=1),
             importances_std=known.std(axis=1),
@@ -169,6 +165,10 @@ class ForestAnalysis(ForestEstimator):
         ------
         ParameterError
             With `bootstrap=False`, or another method.
+        InputError
+            A single tree; trees of several tables, after a warm start on other rows; without
+            "infinitesimal", a forest of which more than a fifth of the rows are in the samples of
+            all trees, for what it would answer without them is not known. Fewer are left out.
 
         References
         ----------
@@ -184,16 +184,50 @@ class ForestAnalysis(ForestEstimator):
         >>> variance.shape, bool((variance > 0.0).mean() > 0.5)
         ((5,), True)
         """
-        check_is_fitted(self)
+        self._check_one_table("prediction_variance")
         if method not in METHODS:
             raise ParameterError(f"method={method!r} is not one of {', '.join(METHODS)}")
         times = np.stack([self._times(number) for number in range(self.seeds_.size)])
+        if times.shape[0] < 2:
+            raise InputError(
+                "the variance of a forest is told by how its trees differ, but it has 1; grow "
+                "more (n_estimators)"
+            )
+        if method != "infinitesimal":
+            _check_left_out(times, method)
+        chance = self._mean_chance()
         value = self._voting_tree().value
         node = self._nodes(X)
         found = np.empty((node.shape[0], value.shape[1]))
         for block in blocks(node.shape[0], node.shape[1] * value.shape[1]):
             answers = value[node[block].T]  # (T, rows, K)
             flat = answers.reshape(times.shape[0], -1)
-            own = METHODS[method](times, flat, corrected=corrected)
+            own = METHODS[method](times, flat, chance, corrected=corrected)
             found[block] = own.reshape(-1, value.shape[1])
         return found[:, 0] if found.shape[1] == 1 else found
+
+    def _mean_chance(self) -> Floats | None:
+        """Return with what probability a draw is of each row, mean over draws, None: all alike."""
+        history = self._history()
+        if all(each.weight is None for each in history):
+            return None
+        ends = [*(each.first for each in history[1:]), self.seeds_.size]
+        total, chance = 0.0, np.zeros(history[0].n_rows)
+        for each, end in zip(history, ends, strict=True):
+            assert each.size is not None
+            n_draws = float(each.size * (end - each.first))
+            chance += n_draws * (1.0 / each.n_rows if each.chance is None else each.chance)
+            total += n_draws
+        return chance / total
+
+
+def _check_left_out(times: NDArray[np.int32], method: str) -> None:
+    """Raise InputError if too many of the rows that trees drew are in the samples of all trees."""
+    drawn = times > 0
+    n_rows, n_always = int(drawn.any(axis=0).sum()), int(drawn.all(axis=0).sum())
+    if n_always > _MOST_ALWAYS * n_rows:
+        raise InputError(
+            f"method={method!r} compares trees with and without each row, but {n_always} of "
+            f"{n_rows} rows are in the samples of all {len(times)} trees; grow more trees, let "
+            "them draw fewer rows (max_samples), or pass method='infinitesimal'"
+        )

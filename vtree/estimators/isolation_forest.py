@@ -23,6 +23,7 @@ from vtree.estimators.forest import FOREST_CONSTRAINTS
 from vtree.estimators.limits import ParameterError
 from vtree.estimators.prepared import Prepared
 from vtree.estimators.random_trees import RandomTrees
+from vtree.estimators.sampling_history import Sampling
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.targets import repeated
 from vtree.tree import THRESHOLD, Tree
@@ -165,12 +166,20 @@ class IsolationForest(OutlierMixin, RandomTrees):
         tree.set_params(max_depth=None if size is None else _depth_of(size))
         return tree
 
-    def _subsample(self) -> Subsample:
-        weight = self._sample_weight
-        probability = None if weight is None else weight / np.sum(weight)
+    def _sampling_now(self, first: int = 0) -> Sampling:
         size, width = self._max_samples, self._max_features
-        n_features = self.n_features_in_
-        return Subsample(self._n_samples, size, n_features, width, self.bootstrap, probability)
+        return Sampling(first, self._n_samples, size, self._sample_weight, width, self.bootstrap)
+
+    def _subsample(self, number: int | None = None) -> Subsample:
+        """Return how a tree drew rows and features, without a number the last."""
+        _, n_rows, size, _, width, replace = sampling = self._sampling(number)
+        assert size is not None and width is not None
+        return Subsample(n_rows, size, self.n_features_in_, width, replace, sampling.chance)
+
+    def _drawn(self) -> list[tuple[Integers, Integers]]:
+        """Return the features and the rows that each tree drew."""
+        seeds = enumerate(self.seeds_.tolist())
+        return [drawn_subsample(self._subsample(number), seed) for number, seed in seeds]
 
     def _sampled(
         self, data: Prepared, seeds: Integers
@@ -217,18 +226,14 @@ class IsolationForest(OutlierMixin, RandomTrees):
     @property
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The row numbers that each tree drew, in the order of the draws."""
-        check_is_fitted(self)
-        subsample = self._subsample()
-        return [
-            drawn_subsample(subsample, seed)[1].astype(np.int32) for seed in self.seeds_.tolist()
-        ]
+        self._check_one_table("estimators_samples_")
+        return [rows.astype(np.int32) for _, rows in self._drawn()]
 
     @property
     def estimators_features_(self) -> list[Integers]:
         """The features that each tree drew; no others split its nodes."""
         check_is_fitted(self)
-        subsample = self._subsample()
-        return [drawn_subsample(subsample, seed)[0] for seed in self.seeds_.tolist()]
+        return [features for features, _ in self._drawn()]
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the anomaly score of each row, (N,), from −1 to 0: the lower, the odder."""

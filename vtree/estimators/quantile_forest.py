@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vtree.ensembles.leaf_samples import (
     blocks,
@@ -59,6 +58,8 @@ class QuantileForestRegressor(RandomForestRegressor):
 
     def _conclude(self, data: Prepared, y: Any, *, grew: bool) -> None:
         super()._conclude(data, y, grew=grew)
+        if not grew and "_target" in vars(self):
+            return  # the leaves have the rows that they were grown on
         columns = as_columns(y, numeric=True)
         if columns.shape[1] > 1:
             raise InputError(f"y has {columns.shape[1]} columns; quantiles are of one target")
@@ -71,9 +72,10 @@ class QuantileForestRegressor(RandomForestRegressor):
 
     def weights(self, X: Any) -> sparse.csr_matrix:
         """Return how much each training row counts for each row of X, (N, training rows)."""
+        self._check_one_table("weights")
         found = self._weights(self._nodes(X))
         where = (found.data, self._row[found.indices], found.indptr)
-        return sparse.csr_matrix(where, shape=(found.shape[0], self._n_samples))
+        return sparse.csr_matrix(where, shape=(found.shape[0], self._sampling().n_rows))
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Any:
         """Return quantiles of the target for each row.
@@ -87,7 +89,7 @@ class QuantileForestRegressor(RandomForestRegressor):
         -------
         (N,) or (N, Q): the least training target that rows of a weight of the level do not exceed
         """
-        check_is_fitted(self)
+        self._check_one_table("predict_quantiles")
         with own_errors("quantiles", "quantiles must be numbers from 0 to 1"):
             levels = np.asarray(quantiles, dtype=np.float64)
         if levels.ndim > 1 or not ((levels >= 0.0) & (levels <= 1.0)).all():
@@ -102,14 +104,16 @@ class QuantileForestRegressor(RandomForestRegressor):
     def _weights(self, node: Integers) -> sparse.csr_matrix:
         """Return the weights of the training rows in the order of their targets."""
         n_nodes = self.grown_.feature.size
-        if self.bootstrap:
-            each = [self._times(number)[self._row] for number in range(self.seeds_.size)]
-            times: NDArray[Any] = np.stack(each, axis=1)
-        else:
-            weight = self._sample_weight
-            own = np.ones(self._row.size) if weight is None else weight[self._row]
-            times = np.repeat(own[:, None], self.seeds_.size, axis=1)
+        times = np.stack([self._counts(number) for number in range(self.seeds_.size)], axis=1)
         return leaf_columns(node, n_nodes) @ shares_of_rows(self._node, times, n_nodes)
+
+    def _counts(self, number: int) -> NDArray[Any]:
+        """Return how much a tree's training rows count, in the order of their targets."""
+        sampling = self._sampling(number)
+        if sampling.size is not None:
+            return self._times(number)[self._row]
+        weight = sampling.weight
+        return np.ones(self._row.size) if weight is None else weight[self._row]
 
     def __sklearn_tags__(self) -> Any:  # noqa: D105
         tags = super().__sklearn_tags__()
