@@ -78,3 +78,39 @@ def test_rows_that_every_tree_drew_are_left_out() -> None:
     answers = np.array([[1.0], [2.0], [4.0]])
     expected = (1.0 - 7.0 / 3.0) ** 2 / 2.0
     assert after_bootstrap(times, answers, corrected=False)[0] == pytest.approx(expected)
+
+
+WEIGHTS = {
+    "alike": np.ones(50),
+    "uneven": np.repeat([1.0, 3.0], [40, 10]),
+    "absent rows": np.repeat([0.0, 1.0], [200, 50]),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("n_draws", [10, 50, 100])
+def test_any_number_of_draws_and_weights_of_rows(n_draws: int, name: str) -> None:
+    # A bagged weighted mean is the weighted mean, however many rows a tree draws: its variance is
+    # Σ p² (y − mean)². Few trees add much, which only the right correction takes off.
+    chance = WEIGHTS[name] / WEIGHTS[name].sum()
+    found = []
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        y = draw.normal(size=chance.size)
+        times = draw.multinomial(n_draws, chance, size=400)
+        answers = (times @ y / n_draws)[:, None]
+        truth = (chance**2 * (y - chance @ y) ** 2).sum()
+        given = None if name == "alike" else chance
+        each = [one(times, answers, given)[0] / truth for one in (infinitesimal, after_bootstrap)]
+        found.append(each)
+    np.testing.assert_allclose(np.mean(found, axis=0), 1.0, atol=0.12)
+
+
+def test_rows_that_cannot_be_drawn_change_nothing() -> None:
+    draw = np.random.default_rng(0)
+    chance = np.repeat([0.0, 0.1], [30, 10])
+    times = draw.multinomial(15, chance, size=60)
+    answers = draw.normal(size=(60, 2))
+    for each in (infinitesimal, after_bootstrap, extrapolated):
+        found = each(times, answers, chance)
+        np.testing.assert_allclose(found, each(times[:, 30:], answers), rtol=1e-9)

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import vtree
 from tests.samples import classes, reals
 from vtree import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    IsolationForest,
+    QuantileForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
 )
 
 FORESTS = [
@@ -66,3 +70,37 @@ def test_importances_are_the_mean_of_the_trees() -> None:
     model = RandomForestClassifier(6, random_state=0).fit(X, Y)
     mean = np.mean([tree.feature_importances_ for tree in model], axis=0)
     np.testing.assert_allclose(model.feature_importances_, mean / mean.sum(), rtol=1e-12)
+
+
+ASKED: dict[str, tuple[Any, ...]] = {
+    "apply": (X,),
+    "decision_path": (X,),
+    "predict": (X,),
+    "predict_proba": (X,),
+    "predict_log_proba": (X,),
+    "predict_quantiles": (X,),
+    "weights": (X,),
+    "transform": (X,),
+    "get_feature_names_out": (),
+    "score_samples": (X,),
+    "decision_function": (X,),
+    "proximities": (X,),
+    "out_of_bag_importance": (X, Y),
+    "prediction_variance": (X,),
+    "score": (X, Y),
+    "__len__": (),
+}
+KINDS = [*FORESTS, QuantileForestRegressor, RandomTreesEmbedding, IsolationForest]
+
+
+@pytest.mark.parametrize("forest", KINDS)
+def test_unfitted_forests_say_so(forest: Any) -> None:
+    model = forest()
+    asked = [name for name in ASKED if hasattr(forest, name)]
+    assert len(asked) >= 5
+    for name in asked:
+        with pytest.raises(NotFittedError):
+            getattr(model, name)(*ASKED[name])
+    for name in ("estimators_", "estimators_samples_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)

@@ -110,7 +110,9 @@ def test_pruning_cuts_every_tree_as_it_would_alone() -> None:
         ({"max_features": 99}, r"max_features=99, but X has \d features"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"bootstrap": False, "oob_score": True}, "Out of bag estimation only available"),
-        ({"bootstrap": False, "max_samples": 0.5}, "max_sample"),
+        ({"bootstrap": False, "max_samples": 0.5}, "max_samples=0.5 is for bootstrap samples"),
+        ({"max_samples": True}, "'max_samples' .* Got True"),
+        ({"max_features": True}, "'max_features' .* Got True"),
         ({"n_jobs": 0}, "n_jobs"),
     ],
 )
@@ -118,6 +120,16 @@ def test_pruning_cuts_every_tree_as_it_would_alone() -> None:
 def test_contradictions_are_named(forest: Any, parameters: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         forest(**{"bootstrap": True, **parameters}).fit(X, Y)
+
+
+def test_a_low_number_of_draws_is_told_in_rows_or_in_weights() -> None:
+    model = RandomForestClassifier(2, max_samples=0.01, random_state=0)
+    n_rows = len(X)
+    with pytest.warns(UserWarning, match=f"when there are {n_rows} rows results in a low number"):
+        model.fit(X, Y)
+    total = f"the total sum of sample weights is {n_rows / 2}"
+    with pytest.warns(UserWarning, match=total):
+        model.fit(X, Y, np.full(n_rows, 0.5))
 
 
 def test_warm_start_with_fewer_trees_is_refused_and_changes_nothing() -> None:

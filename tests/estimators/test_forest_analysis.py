@@ -121,3 +121,36 @@ def test_what_cannot_be_asked_is_named() -> None:
         whole.out_of_bag_importance(X, Y)
     with pytest.raises(InputError, match="bootstrap=False"):
         whole.prediction_variance(X)
+
+
+def test_variances_count_the_draws_and_not_absent_rows() -> None:
+    table, y = reals(60)
+    weight = np.repeat([0.0, 1.0], [240, 60])
+    padded, target = np.r_[np.tile(table, (4, 1)), table], np.r_[np.tile(-y, 4), y]
+    many = RandomForestRegressor(300, max_samples=60, min_samples_leaf=3, random_state=0)
+    found = many.fit(padded, target, weight).prediction_variance(table[:20])
+    alone = many.fit(table, y).prediction_variance(table[:20])
+    np.testing.assert_allclose(found.mean(), alone.mean(), rtol=0.35)
+    # Fewer draws than rows add less, of which the correction of n draws would take off more than
+    # there is.
+    few = RandomForestRegressor(200, max_samples=6, random_state=0).fit(table, y)
+    for method in ("infinitesimal", "after_bootstrap"):
+        assert few.prediction_variance(table, method=method).mean() > 0.0
+
+
+def test_variances_take_trees_that_differ_and_leave_rows_out() -> None:
+    one = RandomForestClassifier(1, random_state=0).fit(X, Y)
+    for method in ("infinitesimal", "after_bootstrap", "extrapolated"):
+        with pytest.raises(InputError, match="it has 1; grow more"):
+            one.prediction_variance(X, method=method)
+    full = RandomForestClassifier(20, max_samples=1500, random_state=0).fit(X, Y)
+    assert np.isfinite(full.prediction_variance(X, method="infinitesimal")).all()
+    for method in ("after_bootstrap", "extrapolated"):
+        with pytest.raises(InputError, match="of 150 rows are in the samples of all 20 trees"):
+            full.prediction_variance(X, method=method)
+
+
+def test_too_many_draws_are_named_where_none_is_out_of_bag() -> None:
+    full = RandomForestClassifier(3, max_samples=9000, random_state=0).fit(X, Y)
+    with pytest.raises(InputError, match=r"drew 9000 times from 150 rows: .*\(max_samples\)"):
+        full.out_of_bag_importance(X, Y)

@@ -159,6 +159,8 @@ def test_saved_and_pickled_models_answer_alike(tmp_path: Path) -> None:
     [
         ({"max_samples": 0}, "max_samples"),
         ({"max_samples": 1.5}, "max_samples"),
+        ({"max_samples": True}, "'max_samples' .* Got True"),
+        ({"max_features": True}, "'max_features' .* Got True"),
         ({"max_features": 4}, "max_features=4 must be <= n_features"),
         ({"contamination": 0.6}, "contamination"),
         ({"n_estimators": 0}, "n_estimators"),
@@ -169,6 +171,13 @@ def test_what_cannot_be_used_is_named(parameters: dict[str, Any], message: str) 
     with pytest.raises(InputError, match=message):
         model.fit(X)
     assert not hasattr(model, "grown_")
+
+
+def test_splits_at_random_tell_no_importances() -> None:
+    model = IsolationForest(n_estimators=3, random_state=0).fit(X)
+    assert not hasattr(model, "feature_importances_")
+    with pytest.raises(AttributeError, match="drawn at random"):
+        _ = model.feature_importances_
 
 
 def test_scikit_learns_checks() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError
 
-from vtree import DecisionTreeClassifier
+from vtree import BaggingClassifier, DecisionTreeClassifier, NewtonBoostingRegressor
 from vtree.errors import InputError
 from vtree.estimators.limits import Amounts, ParameterError, amounts, feature_count
 
@@ -82,3 +82,24 @@ def test_errors_of_parameters_are_ours_and_sklearns() -> None:
         DecisionTreeClassifier(max_depth=-1).fit([[0], [1]], [0, 1])
     assert isinstance(caught.value, InputError)
     assert isinstance(caught.value, InvalidParameterError)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (DecisionTreeClassifier, "max_depth"),
+        (DecisionTreeClassifier, "max_features"),
+        (DecisionTreeClassifier, "n_jobs"),
+        (BaggingClassifier, "max_samples"),
+        (BaggingClassifier, "n_estimators"),
+        (NewtonBoostingRegressor, "max_bins"),
+    ],
+)
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_truth_values_are_no_counts(estimator: Any, name: str, value: Any) -> None:
+    with pytest.raises(ParameterError, match=f"'{name}' parameter of .* Got .*True"):
+        estimator(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_truth_values_stay_where_they_belong() -> None:
+    BaggingClassifier(n_estimators=2, bootstrap=np.True_, verbose=True).fit([[0.0], [1.0]], [0, 1])

@@ -19,6 +19,7 @@ from vtree.estimators.sampling_history import (
     History,
     Sampling,
     check_one_table,
+    extended,
     from_saved,
     of_tree,
     to_saved,
@@ -172,7 +173,8 @@ class FittedForest(TableEstimator):
             "n_samples_bootstrap": self._n_samples_bootstrap,
             "sample_weight": last.weight,
         }
-        if len(history) > 1:
+        latest = self._sampling_now(last.first)  # other than the last if it grew no trees
+        if len(extended(history, latest)) > 1:
             own["samplings"] = to_saved(history)
         return {"own": own}, {}
 
