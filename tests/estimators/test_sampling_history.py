@@ -80,7 +80,7 @@ def test_numbers_of_rows_are_named() -> None:
 def test_trees_of_two_tables_have_no_samples_in_common(forest: Any) -> None:
     model = _two_tables(forest)
     assert model.predict(X).shape == (150,)  # the forest itself is of use
-    asked = [
+    asked: list[Any] = [
         lambda: model.estimators_samples_,
         lambda: model.out_of_bag_importance(X, Y),
         lambda: model.out_of_bag_importance(X[::2], Y[::2]),
@@ -106,8 +106,8 @@ def test_out_of_bag_scores_of_two_tables_are_refused_and_nothing_is_lost(forest:
 
 def test_another_fit_from_the_start_forgets_the_tables_before() -> None:
     model = _two_tables(RandomForestClassifier)
-    model.set_params(warm_start=False, oob_score=True).fit(X, Y)
-    fresh = RandomForestClassifier(4, oob_score=True, random_state=0).fit(X, Y)
+    model.set_params(n_estimators=40, warm_start=False, oob_score=True).fit(X, Y)
+    fresh = RandomForestClassifier(40, oob_score=True, random_state=0).fit(X, Y)
     assert model.oob_score_ == fresh.oob_score_
 
 
@@ -142,9 +142,9 @@ def test_a_tree_grown_on_all_rows_has_none_out_of_bag() -> None:
     model = RandomForestRegressor(
         2, bootstrap=False, max_features=1, random_state=0, warm_start=True
     ).fit(X, Y)
-    model.set_params(n_estimators=9, bootstrap=True, oob_score=True).fit(X, Y)
+    model.set_params(n_estimators=40, bootstrap=True, oob_score=True).fit(X, Y)
     samples = [np.unique(rows) for rows in model.estimators_samples_]
-    assert [len(rows) == 150 for rows in samples] == [True] * 2 + [False] * 7
+    assert [len(rows) == 150 for rows in samples] == [True] * 2 + [False] * 38
     row = np.setdiff1d(np.arange(150), samples[2])[0]
     out = [tree for tree, rows in zip(model, samples, strict=True) if row not in rows]
     expected = np.mean([tree.predict(X[row : row + 1]) for tree in out])

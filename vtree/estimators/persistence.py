@@ -112,7 +112,9 @@ def save(
 ) -> None:
     """Write a fitted estimator to a file, by convention NAME.vtree.
 
-    The file holds plain arrays and JSON (safetensors); it is complete or not there at all.
+    The file holds plain arrays and JSON (safetensors); it is complete or not there at all. It does
+    not hold out-of-bag answers (`oob_score_`, `oob_prediction_`, `oob_decision_function_`), which
+    the model that comes back has not.
 
     Parameters
     ----------
