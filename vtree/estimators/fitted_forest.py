@@ -193,8 +193,9 @@ class FittedForest(TableEstimator):
         self.seeds_ = seeds.astype(np.int64)
         self._n_samples, self._n_samples_bootstrap = size, drawn
         self._sample_weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-        if "samplings" in saved:
-            self._samplings = from_saved(saved["samplings"], seeds.size)
+        several = saved.get("samplings")
+        now = (self._sampling_now(),)
+        self._samplings = now if several is None else from_saved(several, seeds.size)
 
     def __getstate__(self) -> dict[str, Any]:  # noqa: D105
         state: dict[str, Any] = super().__getstate__()

@@ -254,13 +254,13 @@ class IsolationForest(OutlierMixin, RandomTrees):
         return {**header, "isolation": own}, extra
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
-        super()._take_saved(header, extra)
         own = header["isolation"]
         size, width, offset = own["size"], own["width"], own["offset"]
         if not (isinstance(size, int) and isinstance(width, int) and isinstance(offset, float)):
             raise TypeError("the size of the samples and the offset are no numbers")
         self.max_samples_ = self._max_samples = size
         self._max_features, self.offset_ = width, offset
+        super()._take_saved(header, extra)
 
 
 def _depth_of(size: int) -> int:
