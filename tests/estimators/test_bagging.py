@@ -321,6 +321,11 @@ def test_weights_and_priors_of_classes_by_their_names(tmp_path: Path) -> None:
     number = DecisionTreeClassifier(priors=[0.5, 0.25, 0.25])
     expected = BaggingClassifier(number, random_state=0).fit(X, codes)
     assert vtree.digest(model) == vtree.digest(expected)
+    forest = vtree.RandomForestClassifier(2, class_weight=weight)
+    whole = BaggingClassifier(forest, n_estimators=2, random_state=0).fit(X, words)
+    forest = vtree.RandomForestClassifier(2, class_weight={0: 1.0, 1: 2.0, 2: 7.0})
+    same = BaggingClassifier(forest, n_estimators=2, random_state=0).fit(X, codes)
+    np.testing.assert_array_equal(whole.predict_proba(X), same.predict_proba(X))
     with pytest.raises(InputError, match="class_weight"):
         BaggingClassifier(DecisionTreeClassifier(class_weight={"never": 1.0})).fit(X, words)
 

@@ -37,15 +37,14 @@ def test_kinds_are_told_apart() -> None:
 
 def test_classes_become_numbers() -> None:
     classes = np.array(["a", "b", "c"])
-    labels = np.array([["b"], ["a"], ["c"], ["a"]])
     tree = DecisionTreeClassifier(class_weight={"c": 3.0, "a": 1.0, "b": 2.0})
-    assert by_class_numbers(tree, classes, labels) == {"class_weight": {0: 1.0, 1: 2.0, 2: 3.0}}
+    assert by_class_numbers(tree, classes) == {"class_weight": {0: 1.0, 1: 2.0, 2: 3.0}}
     tree = DecisionTreeClassifier(priors={"c": 0.5, "a": 0.2, "b": 0.3})
-    assert by_class_numbers(tree, classes, labels) == {"priors": [0.2, 0.3, 0.5]}
+    assert by_class_numbers(tree, classes) == {"priors": [0.2, 0.3, 0.5]}
     for alike in (DecisionTreeClassifier(class_weight="balanced"), C45Classifier()):
-        assert by_class_numbers(alike, classes, labels) == {}
+        assert by_class_numbers(alike, classes) == {}
     with pytest.raises(InputError, match="class_weight"):
-        by_class_numbers(DecisionTreeClassifier(class_weight={"d": 1.0}), classes, labels)
+        by_class_numbers(DecisionTreeClassifier(class_weight={"d": 1.0}), classes)
 
 
 def test_columns_are_counted() -> None:

@@ -136,7 +136,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
                 columns[:, 0] if columns.shape[1] == 1 else columns
             )
         if not numeric:
-            door.set_params(**by_class_numbers(door, self.classes_, columns))
+            door.set_params(**by_class_numbers(door, self.classes_))
         with threads(thread_count(door.n_jobs)), working(door.device, X, release=True):
             data = door._prepare(X, target, None)
             door._remember(X, data.schema)

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import sklearn.ensemble
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vtree import arrays
 from vtree.ensembles.out_of_bag import score_of_answered
 from vtree.estimators.bagged_trees import BaggedTrees
-from vtree.estimators.base import keep
+from vtree.estimators.base import TableEstimator, keep
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import answer
 from vtree.estimators.forest_classifier import VOTING
 from vtree.estimators.limits import CONSTRAINTS
+from vtree.estimators.members import by_class_numbers
 
 Floats = NDArray[np.float64]
 
@@ -101,6 +103,12 @@ class BaggingClassifier(BaggedTrees, sklearn.ensemble.BaggingClassifier):
 
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
+
+    def _validate_estimator(self, default: Any = None) -> None:
+        super()._validate_estimator(default)
+        if isinstance(self.estimator_, TableEstimator):  # a forest of ours
+            own = by_class_numbers(self.estimator_, self.classes_)
+            self.estimator_ = clone(self.estimator_).set_params(**own)
 
     def predict_proba(self, X: Any, **params: Any) -> Any:
         """Return the mean of the shares, or the share of votes, of each class, (N, K)."""

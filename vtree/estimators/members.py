@@ -38,16 +38,15 @@ def check_kind(ensemble: Any, learner: Any) -> None:
         )
 
 
-def by_class_numbers(learner: Any, classes: NDArray[Any], labels: NDArray[Any]) -> dict[str, Any]:
-    """Return the parameters of a learner that name classes (K,), with the classes' numbers.
-
-    labels (N, 1): what it is fitted to, were it not for the numbers.
-    """
+def by_class_numbers(learner: Any, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the parameters of a learner that name classes (K,), with the classes' numbers."""
     given: Any = learner.get_params(deep=False)
     found: dict[str, Any] = {}
     weight, priors = given.get("class_weight"), given.get("priors")
     if isinstance(weight, Mapping):
-        row_weights(None, weight, labels, len(labels))  # what cannot be used is refused there
+        row_weights(
+            None, weight, classes[:, None], classes.size
+        )  # what cannot be used is refused there
         found["class_weight"] = {
             number: weight[label]
             for number, label in enumerate(classes.tolist())
@@ -83,12 +82,13 @@ def told_of_plain_tables(ensemble: Any, learner: Any, X: Any, *, gaps: bool) -> 
     except (TypeError, ValueError) as error:
         if not isinstance(learner, TableEstimator) or _is_plain(X, gaps=gaps):
             raise
-        may = "which may be missing" if gaps else "none of them missing"
+        may, tables = "which may be missing", "categories"
+        if not gaps:
+            may, tables = "none of them missing", "categories or gaps"
         raise InputError(
             f"X: {type(ensemble).__name__} hands {type(learner).__name__} a plain array of "
-            f"numbers, {may}; tables with categories or gaps are for single trees, such as "
-            "DecisionTreeClassifier, and for the learner alone. Encode the columns of X "
-            f"({str(error).partition('. ')[0]})"
+            f"numbers, {may}. Take single trees, such as vtree's DecisionTree…, for estimator= "
+            f"where a table holds {tables}, or encode its columns ({str(error).partition('. ')[0]})"
         ) from error
 
 
