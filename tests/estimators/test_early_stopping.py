@@ -4,6 +4,7 @@ import array_api_strict
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss, roc_auc_score
@@ -89,7 +90,8 @@ def test_a_share_of_any_table_is_held_out() -> None:
     )
     known = digest(model.fit(X, y))
     frame = pd.DataFrame(X, columns=list("abcd"))
-    tables = (X.tolist(), array_api_strict.asarray(X), pl.from_pandas(frame), frame)
+    arrow = pa.Table.from_pandas(frame), pa.RecordBatch.from_pandas(frame)
+    tables = (X.tolist(), array_api_strict.asarray(X), pl.from_pandas(frame), frame, *arrow)
     for table in (*tables, {name: frame[name].tolist() for name in frame}):
         assert digest(model.fit(table, y.tolist(), 1.0)) == known
     for wrong, message in (((X, y[:3]), "y: .*inconsistent"), ((X, None), "y to be passed")):

@@ -9,10 +9,13 @@ from tests.golden_tables import GOLDEN
 from tests.peer_tables import table
 from tests.samples import reals
 from vtree import (
+    Bins,
+    GradientBoostingRegressor,
     LeafwiseBoostingRegressor,
     NewtonBoostingRegressor,
     OrderedBoostingClassifier,
     OrderedBoostingRegressor,
+    RandomForestRegressor,
     digest,
 )
 from vtree.errors import InputError, InputTypeError
@@ -138,6 +141,7 @@ def test_monotone_constraints_hold() -> None:
         ([2, 0, 0, 0], "-1, 0 or 1"),
         ({7: 1}, r"names \[7\]"),
         ({"size": 1}, "does not have"),
+        ({True: 1}, r"names \[True\], and features are numbers or names"),
         ({0: 0.5}, "-1, 0 or 1, but got"),
         ({0: "up"}, "monotone_constraints: could not convert"),
         ([None, 1, 0, 0], "array-like of -1, 0 or 1"),
@@ -174,6 +178,9 @@ def test_interactions_by_name_and_by_number() -> None:
         ([[0, 9]], InputError, r"names \[9\]"),
         ([0, 1], InputTypeError, "list of lists"),
         ([], InputError, "names no feature"),
+        (["ab"], InputTypeError, "list of lists"),
+        ([{0: 1}], InputTypeError, "list of lists"),
+        ([[True, False]], InputError, r"names \[True, False\], .* no mask"),
         ([[[0]]], InputTypeError, "interaction_constraints: unhashable"),
     ],
 )
@@ -181,3 +188,51 @@ def test_what_cannot_be_interactions(constraints: object, error: type, message: 
     model = LeafwiseBoostingRegressor(n_estimators=1, interaction_constraints=constraints)
     with pytest.raises(error, match=message):
         model.fit(*reals())
+
+
+@pytest.mark.parametrize("labels", [[2, 1, 0, 3], [1, 2, 3, 4], [0.5, 1.0, 2.0, 3.0]])
+@pytest.mark.parametrize(
+    ("estimator", "own"),
+    [
+        (NewtonBoostingRegressor, {"monotone_constraints": {0: 1}}),
+        (LeafwiseBoostingRegressor, {"interaction_constraints": [[0, 1]]}),
+        (OrderedBoostingRegressor, {"monotone_constraints": {0: 1}}),
+        (GradientBoostingRegressor, {"monotonic_cst": {0: 1}}),
+        (RandomForestRegressor, {"monotonic_cst": {0: 1}}),
+    ],
+)
+def test_a_number_that_may_be_a_name_or_a_place(
+    labels: list[float], estimator: Any, own: dict[str, Any]
+) -> None:
+    X, y = reals()
+    frame = pd.DataFrame(X, columns=labels)
+    for given in (frame, dict(frame.items()), Bins(frame, max_bins=estimator().max_bins)):
+        with pytest.raises(InputError, match=rf"^{next(iter(own))}=.*may be a name or a place"):
+            estimator(n_estimators=2, **own).fit(given, y)
+    with pytest.raises(InputError, match="may be a name or a place"):
+        model = estimator(n_estimators=1, warm_start=True).fit(frame, y)
+        model.set_params(n_estimators=2, **own).fit(frame, y)
+    plain = estimator(n_estimators=2, random_state=0, **own).fit(X, y)
+    counted = estimator(n_estimators=2, random_state=0, **own).fit(pd.DataFrame(X), y)
+    assert digest(counted) == digest(plain)
+    if "interaction_constraints" not in own:  # one entry a column means places
+        by_place = {next(iter(own)): [1, 0, 0, 0]}
+        model = estimator(n_estimators=2, random_state=0, **by_place).fit(frame, y)
+        assert digest(model) == digest(plain)
+
+
+def test_a_column_by_its_name_and_by_its_number() -> None:
+    X, y = reals()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = NewtonBoostingRegressor(n_estimators=1, monotone_constraints={"b": -1, "a": 1, 0: -1})
+    with pytest.raises(InputError, match=r"names column 0 twice, in \['a', 0\]"):
+        model.fit(frame, y)
+
+
+def test_groups_of_any_kind() -> None:
+    X, y = reals()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = LeafwiseBoostingRegressor(n_estimators=3, interaction_constraints=[[0, 1], [2, 3]])
+    expected = digest(model.fit(frame, y))
+    for groups in ([range(2), range(2, 4)], [frame.columns[:2], frame.columns[2:]]):
+        assert digest(model.set_params(interaction_constraints=groups).fit(frame, y)) == expected

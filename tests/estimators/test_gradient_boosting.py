@@ -140,3 +140,51 @@ def test_a_held_out_share_stops_it() -> None:
     explicit = GradientBoostingClassifier(n_estimators=200, n_iter_no_change=5)
     explicit.fit(table[::2], y[::2], eval_set=[(table[1::2], y[1::2])])
     assert explicit.n_estimators_ == explicit.best_iteration_ + 1 < 190
+
+
+def test_importances_of_scikit_learn_and_by_cover_and_number() -> None:
+    how = {"n_estimators": 8, "random_state": 0}
+    for name, y in (("Regressor", Y), ("Classifier", LABELS)):
+        theirs = getattr(ensemble, f"GradientBoosting{name}")(**how).fit(X, y)
+        own: Any = GradientBoostingClassifier if name == "Classifier" else GradientBoostingRegressor
+        ours = own(max_bins=None, **how).fit(X, y)
+        np.testing.assert_allclose(
+            ours.feature_importances_, theirs.feature_importances_, rtol=1e-6
+        )
+        tree = ours.grown_
+        inner = np.flatnonzero(tree.first_child >= 0)
+        for kind, each in (("cover", tree.weight[inner]), ("split", np.ones(inner.size))):
+            ours = own(importance_type=kind, max_bins=None, **how).fit(X, y)
+            whole = np.bincount(tree.feature[inner], each, 4)
+            np.testing.assert_allclose(ours.feature_importances_, whole / whole.sum())
+            assert digest(ours) == digest(tree)
+
+
+@pytest.mark.parametrize("estimator", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_what_its_docstring_says_of_evaluation_sets(estimator: Any) -> None:
+    y = LABELS if estimator is GradientBoostingClassifier else Y
+    model = estimator(n_estimators=2, n_iter_no_change=2).fit(X, y, eval_set=[(X, y)])
+    for name in ("evals_result_", "best_iteration_", "best_score_"):
+        assert hasattr(model, name)
+        assert name in str(GradientBoostingRegressor.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "ours"),
+    [
+        ({"loss": "absolute_error"}, (3.5, 3.35), (3.5, 3.5)),
+        ({"loss": "quantile", "alpha": 0.5}, (3.5, 3.35), (3.5, 3.5)),
+        ({"loss": "quantile", "alpha": 0.25}, (1.75, 1.675), (1.5, 1.5)),
+        ({"loss": "huber"}, (3.5, 3.5375), (3.5, 3.575)),
+    ],
+)
+def test_quantiles_between_two_values(
+    own: dict[str, Any], theirs: tuple[float, float], ours: tuple[float, float]
+) -> None:
+    """What the README says: scikit-learn's start interpolates, its leaves take the lower value."""
+    y, table = np.array([1.0, 2.0, 5.0, 9.0]), np.zeros((4, 1))
+    peer = ensemble.GradientBoostingRegressor(n_estimators=1, **own).fit(table, y)
+    found = peer.init_.predict(table)[0], peer.predict(table)[0]
+    np.testing.assert_allclose(found, theirs, rtol=1e-12)
+    model = GradientBoostingRegressor(n_estimators=1, **own).fit(table, y)
+    np.testing.assert_allclose((model.start_[0], model.predict(table)[0]), ours, rtol=1e-12)

@@ -133,3 +133,15 @@ def test_importances_by_number_and_gain() -> None:
     model.importance_type = "gain"
     gain = np.bincount(model.grown_.feature[inner], model.grown_.gain[inner], 4)
     np.testing.assert_allclose(model.feature_importances_, gain / gain.sum())
+    model = LeafwiseBoostingRegressor(n_estimators=3, importance_type="cover").fit(X, Y)
+    cover = np.bincount(model.grown_.feature[inner], model.grown_.weight[inner], 4)
+    np.testing.assert_allclose(model.feature_importances_, cover / cover.sum())
+
+
+@pytest.mark.parametrize("verbose", [-1, -2, 0, False])
+def test_lightgbms_way_to_be_silent(verbose: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for estimator, y in ((LeafwiseBoostingRegressor, Y), (LeafwiseBoostingClassifier, LABELS)):
+        estimator(n_estimators=2, verbose=verbose).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(InputError, match="verbose"):
+        LeafwiseBoostingRegressor(verbose=0.5).fit(X, Y)

@@ -76,3 +76,34 @@ def test_what_it_cannot_do_is_said() -> None:
         OrderedBoostingRegressor(n_estimators=2, max_ctr_complexity=4).fit(wide, np.arange(15.0))
     with pytest.raises(InputError, match="boosting_type"):
         OrderedBoostingRegressor(boosting_type="ordered").fit(X, Y)
+
+
+def test_advice_where_histograms_do_not_fit_helps() -> None:
+    for mode in ("Plain", "Ordered"):
+        model = OrderedBoostingRegressor(
+            n_estimators=2, boosting_type=mode, histogram_budget=200_000, random_state=0
+        )
+        with pytest.raises(MemoryBudgetError, match="Lower depth to") as caught:
+            model.fit(X, Y)
+        told = str(caught.value)
+        assert ("Plain" in told) == (mode == "Ordered")
+        depth = int(told.partition("Lower depth to ")[2].split()[0])
+        assert model.set_params(depth=depth).fit(X, Y).n_estimators_ == 2
+        with pytest.raises(MemoryBudgetError):
+            model.set_params(depth=depth + 1).fit(X, Y)
+        budget = int(told.partition("histogram_budget to ")[2].rstrip(".").replace(",", ""))
+        model.set_params(depth=6, histogram_budget=budget).fit(X, Y)
+        with pytest.raises(MemoryBudgetError):
+            model.set_params(histogram_budget=budget - 1).fit(X, Y)
+    with pytest.raises(MemoryBudgetError, match="Lower max_bins, or raise histogram_budget"):
+        OrderedBoostingRegressor(n_estimators=2, histogram_budget=100).fit(X, Y)
+
+
+@pytest.mark.parametrize("bootstrap", ["Bayesian", "No"])
+def test_a_share_of_rows_that_nothing_draws(bootstrap: str) -> None:
+    model = OrderedBoostingClassifier(n_estimators=2, bootstrap_type=bootstrap, subsample=0.1)
+    with pytest.raises(InputError, match=rf"subsample=0.1 has no .* bootstrap_type='{bootstrap}'"):
+        model.fit(X, LABELS)
+    for share in (0.8, 1.0):
+        model.set_params(subsample=share).fit(X, LABELS)
+    model.set_params(bootstrap_type="MVS", subsample=0.1).fit(X, LABELS)

@@ -23,6 +23,7 @@ from vtree.errors import InputError, own_errors
 from vtree.estimators.absent import surrogate_router
 from vtree.estimators.bins import Bins, ready_codes, table_of, values_for
 from vtree.estimators.devices import answer, place, working
+from vtree.estimators.feature_constraints import refuse_other_numbers
 from vtree.estimators.limits import (
     Amounts,
     ChecksParameters,
@@ -68,6 +69,7 @@ class TableEstimator(ChecksParameters, BaseEstimator):
             _check_feature_names(self, X, reset=True)
         if not hasattr(self, "feature_names_in_") and schema.names is not None:
             self.feature_names_in_ = np.asarray(schema.names, dtype=object)
+        refuse_other_numbers(self, X)
         self.n_features_in_ = len(schema.levels)
         self.schema_ = schema
         self.max_features_ = feature_count(self.max_features, self.n_features_in_)

@@ -15,6 +15,7 @@ from vtree.errors import InputError, InputTypeError
 from vtree.estimators.devices import place, working
 from vtree.estimators.limits import CONSTRAINTS, ParameterError
 from vtree.tables import Schema, Table, read_table
+from vtree.tables.columns import column_labels
 
 Integers = NDArray[np.int64]
 
@@ -58,6 +59,8 @@ class Bins:
     (3,)
     """
 
+    _labels: tuple[Any, ...] = ()  # what its columns were called, of Bins that know it
+
     def __init__(
         self,
         X: Any,
@@ -93,6 +96,7 @@ class Bins:
                 names=table.schema.names,
             )
         self._table = table._replace(values=values)
+        self._labels = tuple(column_labels(X))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,6 +135,7 @@ class Bins:
         own = np.arange(len(self))[chosen]
         part._table = self._table._replace(values=_take(self._table.values, own))
         part._codes = _rows_of(self._codes, own)
+        part._labels = self._labels
         return part
 
 
@@ -152,6 +157,11 @@ def columns_of_bins(
     part._table = Table(own, schema, table.ordinal[features])
     part._codes = binning.of_columns(bins._codes, features)
     return part
+
+
+def labels_of(X: Any) -> list[Any]:
+    """Return what the columns of a table or of `Bins` are called; none where nothing says."""
+    return list(X._labels) if isinstance(X, Bins) else column_labels(X)
 
 
 def table_of(bins: Bins, categorical_features: Any) -> Table:

@@ -26,6 +26,7 @@ from vtree.estimators.bins import ready_codes
 from vtree.estimators.continuing import Checkpoint, Rounds, check_same_classes, set_loss
 from vtree.estimators.devices import answer, working
 from vtree.estimators.early_stopping import Watch, as_told, eval_sets, forget, held_out, told_by
+from vtree.estimators.feature_constraints import refuse_other_numbers
 from vtree.estimators.fitted_loss import FittedLoss
 from vtree.estimators.limits import CONSTRAINTS
 from vtree.estimators.prepared import kept_rows, known_levels
@@ -227,9 +228,9 @@ class BoostingEstimator(CallbackSupportMixin, FittedLoss, TableEstimator):
             self._remember(X, schema)
         else:
             check_same_classes(self, known)
+            refuse_other_numbers(self, X)
         bins = self._binned(X, kept, values, schema, whole)
-        loss = self._loss()
-        own = self._own_terms()
+        loss, own = self._loss(), self._own_terms()
         terms = self._terms(loss, whole) if own is None else functools.partial(own_terms, own, X)
         weights = Weights.of(whole, unit, target.shape[0])
         curved = loss.curved or own is not None

@@ -87,6 +87,8 @@ def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
         return {name: _safe_indexing(column, rows) for name, column in X.items()}
     if arrays.is_array(X):
         return arrays.namespace(X).take(X, arrays.like(rows, X), axis=0)
+    if hasattr(X, "__arrow_c_array__") and hasattr(X, "take"):  # an Arrow batch
+        return X.take(rows)
     return _safe_indexing(X, rows)
 
 

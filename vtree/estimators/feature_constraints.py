@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from vtree.constraints import Together
 from vtree.errors import InputError, InputTypeError, own_errors
+from vtree.estimators.bins import labels_of
 
 
 def monotone_directions(
@@ -69,9 +71,7 @@ def together(constraints: Any, model: Any, *, others_alone: bool) -> Together | 
     if constraints is None:
         return None
     is_list = isinstance(constraints, Sequence | np.ndarray) and not isinstance(constraints, str)
-    if not is_list or not all(
-        isinstance(own, list | tuple | set | np.ndarray) for own in constraints
-    ):
+    if not is_list or not all(map(_is_group, constraints)):
         raise InputTypeError(
             f"interaction_constraints={constraints!r} must be a list of lists of features, such as "
             "[[0, 1], [2, 3]] or [['age', 'size'], ['colour']]"
@@ -98,8 +98,46 @@ def by_column(
     """Return a dict from names (if the table has some) or numbers of features as (F,), else 0."""
     directions = np.zeros(n_features)
     own = _numbers(list(constraints), names, n_features, argument)
+    twice = sorted({number for number in own if own.count(number) > 1})
+    if twice:
+        keys = [name for name, number in zip(constraints, own, strict=True) if number in twice]
+        raise InputError(
+            f"{argument} names column {twice[0]} twice, in {keys}; name each column once, by its "
+            "name or by its number"
+        )
     directions[own] = list(constraints.values())
     return directions
+
+
+def refuse_other_numbers(model: Any, X: Any) -> None:
+    """Raise InputError for features by number where the columns of X have other numbers for names.
+
+    Whether 0 is the first column of a frame or the one that is called 0 cannot be told.
+    """
+    labels = labels_of(X)
+    if not any(isinstance(label, Number) for label in labels) or labels == [*range(len(labels))]:
+        return
+    for argument in ("monotone_constraints", "monotonic_cst", "interaction_constraints"):
+        given = getattr(model, argument, None)
+        features = list(given) if isinstance(given, Mapping) else _members(given)
+        if any(isinstance(feature, Number) for feature in features):
+            shown = f"{labels[:10]}{' …' if len(labels) > 10 else ''}"
+            or_else = ", or give a list of one entry a column" if isinstance(given, Mapping) else ""
+            raise InputError(
+                f"{argument}={given!r} has features by number, but the columns of X are called "
+                f"{shown}, so that a number may be a name or a place. Rename them by X.columns = "
+                f"X.columns.astype(str) and give names, such as {str(labels[0])!r}{or_else}"
+            )
+
+
+def _members(groups: Any) -> list[Any]:
+    """Return the features in all groups, of what may be no list of groups."""
+    outer = groups if isinstance(groups, Collection) else ()
+    return [feature for own in outer if _is_group(own) for feature in own]
+
+
+def _is_group(own: Any) -> bool:
+    return isinstance(own, Collection) and not isinstance(own, str | bytes | Mapping)
 
 
 def _names(model: Any) -> list[str]:
@@ -112,6 +150,12 @@ def _numbers(
     """Return the numbers of features that are given by name or number."""
     place: dict[Any, int] = {name: number for number, name in enumerate(names)}
     place.update({number: number for number in range(n_features)})
+    booleans = [name for name in features if isinstance(name, bool | np.bool_)]
+    if booleans:
+        raise InputError(
+            f"{argument} names {booleans}, and features are numbers or names; it is no mask: give "
+            "the numbers of the features that are meant"
+        )
     with own_errors(argument, "Features are numbers or names."):
         unknown = [name for name in features if name not in place]
     if unknown:

@@ -53,6 +53,7 @@ _COMMON: dict[str, list[Any]] = {
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0.0, None, closed="left")],
+    "importance_type": [StrOptions({"gain", "cover", "split"})],
 }
 
 
@@ -99,6 +100,10 @@ class GradientBoosting(BoostingEstimator):
                 "nor a checkpoint can hold; pickle the model, or use init=None or 'zero'"
             )
         return super()._more_to_save()
+
+    def _importance_type(self) -> str:
+        kinds = {"gain": "total_gain", "cover": "total_cover", "split": "weight"}
+        return kinds[vars(self).get("importance_type", "gain")]  # older pickles have none
 
     def _directions(self) -> NDArray[np.int8] | None:
         directions = monotone_directions(self.monotonic_cst, self, "monotonic_cst")
@@ -172,6 +177,9 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     n_iter_no_change : int, optional
         Stop after so many rounds in which the loss of a held-out share of the rows,
         `validation_fraction`, fell by no more than `tol`; the trees up to the best one are kept.
+    importance_type : "gain", "cover" or "split"
+        By what features are important: the decrease of impurity, as in scikit-learn; the weight of
+        the rows that their splits part; how often they split.
     max_bins, categorical_features, unknown_categories, min_samples_category, device, n_jobs,
     histogram_budget
         As in `DecisionTreeRegressor`.
@@ -183,7 +191,8 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         not start from `init`
     init_ : the fitted `init` where it is an estimator, None where not
     train_score_ : (T,) the mean loss of the training rows after each round
-    feature_importances_ : (F,) shares of the decrease of impurity
+    evals_result_, best_iteration_, best_score_ : what `eval_set` told
+    feature_importances_ : (F,) by `importance_type`, adding up to 1
     n_estimators_, n_features_in_ : int
 
     References
@@ -233,6 +242,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
+        importance_type: str = "gain",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",
@@ -361,6 +371,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
+        importance_type: str = "gain",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
         unknown_categories: str = "missing",

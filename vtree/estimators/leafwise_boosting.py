@@ -51,7 +51,8 @@ _COMMON: dict[str, list[Any]] = {
     "max_cat_threshold": [Interval(Integral, 1, None, closed="left")],
     "min_data_per_group": [Interval(Integral, 1, None, closed="left")],
     "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
-    "importance_type": [StrOptions({"split", "gain"})],
+    "importance_type": [StrOptions({"split", "gain", "cover"})],
+    "verbose": ["boolean", Integral],  # LightGBM's users are used to -1
 }
 
 
@@ -109,7 +110,8 @@ class LeafwiseBoosting(BoostingEstimator):
         return Goss(float(self.top_rate), float(self.other_rate), warm_up)
 
     def _importance_type(self) -> str:
-        return "weight" if self.importance_type == "split" else "total_gain"
+        kinds = {"split": "weight", "gain": "total_gain", "cover": "total_cover"}
+        return kinds[self.importance_type]
 
     def _own_terms(self) -> Callable[..., Any] | None:
         return self.objective if callable(self.objective) else None
@@ -187,12 +189,14 @@ class LeafwiseBoostingRegressor(BoostingRegressor, LeafwiseBoosting):
         The share of X to hold out for early stopping where there is no `eval_set`.
     eval_metric : "rmse", "mae", "mse", function (y, prediction) -> number, or None for the loss
         Or a list of these, the last of which decides.
-    importance_type : "split" or "gain"
+    importance_type : "split", "gain" or "cover"
+        How often a feature splits; what its splits gain; the weight of the rows that they part, by
+        second derivatives where the loss has some that differ, which LightGBM does not tell.
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
     verbose : int
         1: show the round, what the metric says and the time; 2: a line of text for each round
-        where nothing can be drawn.
+        where nothing can be drawn. 0 and below: nothing.
     random_state, max_bins, categorical_features, unknown_categories, min_samples_category, device,
     n_jobs, histogram_budget
         As in `DecisionTreeRegressor`.

@@ -17,7 +17,7 @@ from vtree.estimators.boosted_targets import (
 from vtree.estimators.boosting import BoostingEstimator
 from vtree.estimators.limits import Names
 from vtree.estimators.objectives import CLASS_OBJECTIVES, REAL_OBJECTIVES
-from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, OrderedBoosting
+from vtree.estimators.ordered_boosting_base import ORDERED_CONSTRAINTS, SUBSAMPLE, OrderedBoosting
 from vtree.histogram import DEFAULT_BUDGET
 from vtree.losses import Loss
 
@@ -70,7 +70,9 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         a share `subsample` drawn, the same share with large derivatives drawn rather than others
         and weighed by 1 over their odds (minimal variance sampling), or nothing. Leaves answer for
         all rows.
-    bagging_temperature, subsample : float
+    bagging_temperature : float
+    subsample : float
+        Of "Bernoulli" and "MVS"; with the others it is refused, as CatBoost does.
     mvs_reg : float, optional
         What "MVS" adds to squared derivatives; the more, the more alike are the odds. None: the
         square of the mean length of what the last tree's leaves answer, before it of derivatives.
@@ -169,7 +171,7 @@ class OrderedBoostingRegressor(BoostingRegressor, OrderedBoosting):
         random_strength: float = 1.0,
         bootstrap_type: str = "Bayesian",
         bagging_temperature: float = 1.0,
-        subsample: float = 0.8,
+        subsample: float = SUBSAMPLE,
         mvs_reg: float | None = None,
         rsm: float = 1.0,
         one_hot_max_size: int = 2,
@@ -276,7 +278,7 @@ class OrderedBoostingClassifier(BoostingClassifier, OrderedBoosting):
         random_strength: float = 1.0,
         bootstrap_type: str = "Bayesian",
         bagging_temperature: float = 1.0,
-        subsample: float = 0.8,
+        subsample: float = SUBSAMPLE,
         mvs_reg: float | None = None,
         rsm: float = 1.0,
         one_hot_max_size: int = 2,

@@ -47,6 +47,7 @@ Floats = NDArray[np.float64]
 # A level's histograms, its parents', and what is made of them, in units of the first.
 _HELD_AT_ONCE = 2
 _BUDGETS = 4
+SUBSAMPLE = 0.8  # the default
 
 _NOT_HERE = (
     *("reg_lambda", "reg_alpha", "min_child_weight", "colsample_bytree", "colsample_bynode"),
@@ -138,6 +139,16 @@ class OrderedBoosting(BoostingEstimator):
             seed=self._seed,
         )
 
+    def _check_subsample(self) -> None:
+        """Raise InputError for a `subsample` that was asked for and has no part in anything."""
+        unused = self.bootstrap_type in ("Bayesian", "No")
+        if unused and self.subsample not in (SUBSAMPLE, 1.0):  # of 1.0 all rows are drawn, as here
+            raise InputError(
+                f"subsample={self.subsample} has no effect with "
+                f"bootstrap_type={self.bootstrap_type!r}, which draws no rows; take 'Bernoulli' or "
+                f"'MVS', or leave subsample at {SUBSAMPLE}"
+            )
+
     def _directions(self) -> NDArray[np.int8] | None:
         directions = monotone_directions(self.monotone_constraints, self)
         if directions is not None and self._n_raw() > 1:
@@ -157,7 +168,8 @@ class OrderedBoosting(BoostingEstimator):
         self.learning_rate_ = self._rate(training.weights.n_rows)
 
     def _trained_on(self, X: Any, y: Any, sample_weight: Any, before: Tree | None) -> Training:
-        self._kinds()  # complains before any work
+        self._kinds()  # complains before any work, as the next does
+        self._check_subsample()
         # Prefixes of the rows have raw predictions of their own, which NumPy holds.
         training = super()._trained_on(X, y, sample_weight, before)._replace(in_turn=None)
         if before is not None:
@@ -219,15 +231,15 @@ class OrderedBoosting(BoostingEstimator):
         """Raise MemoryBudgetError unless the widest level's histograms fit at once."""
         layout = Layout(1, 2, self._n_raw(), 1, 2, 0.0, 1.0, ())
         fold = folds.shaping[0]
-        widest = len(fold.roots()) << (self.depth - 1)
-        wanted = _HELD_AT_ONCE * widest * node_bytes(fold.bins.groups, layout)
+        first = _HELD_AT_ONCE * len(fold.roots()) * node_bytes(fold.bins.groups, layout)
+        wanted = first << (self.depth - 1)
         allowed = _BUDGETS * self.histogram_budget
         if wanted > allowed:
             raise MemoryBudgetError(
                 f"depth={self.depth} needs about {wanted:,} bytes of histograms at once, for all "
                 f"nodes of a level share one split; allowed are {_BUDGETS} times histogram_budget, "
-                f"{allowed:,}. Lower depth or max_bins, take boosting_type='Plain', or raise "
-                "histogram_budget."
+                f"{allowed:,}. {_cheaper(allowed // first, self.boosting_type)}, or raise "
+                f"histogram_budget to {-(-wanted // _BUDGETS):,}."
             )
 
     @property
@@ -288,3 +300,9 @@ class OrderedBoosting(BoostingEstimator):
             self.statistics_ = from_arrays(extra, n_levels_of(self.schema_), len(self._columns()))
         if len(self.derived_names_) != header.get("n_derived", 0):
             raise ValueError("its trees do not fit its statistics")
+
+
+def _cheaper(nodes: int, boosting_type: str) -> str:
+    """Return how to get by where so many nodes of a level fit."""
+    depth = "Lower max_bins" if nodes < 1 else f"Lower depth to {nodes.bit_length()} or max_bins"
+    return f"{depth}, take boosting_type='Plain'" if boosting_type == "Ordered" else depth

@@ -5,7 +5,7 @@ polars, pyarrow, Modin, cuDF. Rows are aligned by position, never by an index.
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
@@ -85,6 +85,21 @@ interface, or mapping from names to sequences of one length
             "feature) instead."
         )
     return _open_frame(table) if isinstance(table, nw.DataFrame) else None
+
+
+def column_labels(X: Any) -> list[Any]:
+    """Return what the columns of a table are called, strings or not; none where nothing says.
+
+    >>> column_labels({"size": [1.5], 0: [2.5]})
+    ['size', 0]
+    """
+    own = X if isinstance(X, Mapping) and not scipy.sparse.issparse(X) else _index_of(X)
+    return list(own)
+
+
+def _index_of(X: Any) -> Collection[Any]:
+    own = getattr(X, "columns", ())  # of other libraries' frames names, or the columns themselves
+    return own if isinstance(own, Collection) else ()
 
 
 def columns_of_objects(array: NDArray[Any]) -> Columns:
