@@ -111,13 +111,6 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        for name in ("max_samples", "max_features"):
-            given = getattr(self, name)
-            if isinstance(given, bool | np.bool_):  # to Python a whole number
-                raise ParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be a whole number or a "
-                    f"share, such as 1.0 for all. Got {given} instead."
-                )
         check_kind(self, self._get_estimator())  # type: ignore[attr-defined]
 
     @property
