@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn import ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.golden_tables import GOLDEN, numbers
@@ -188,3 +189,19 @@ def test_quantiles_between_two_values(
     np.testing.assert_allclose(found, theirs, rtol=1e-12)
     model = GradientBoostingRegressor(n_estimators=1, **own).fit(table, y)
     np.testing.assert_allclose((model.start_[0], model.predict(table)[0]), ours, rtol=1e-12)
+
+
+def test_any_metric_says_when_to_stop() -> None:
+    table, y = load_breast_cancer(return_X_y=True)
+    train, held = (table[::2], y[::2]), (table[1::2], y[1::2])
+    how: dict[str, Any] = {"n_estimators": 60, "n_iter_no_change": 3, "max_depth": 2}
+    by_loss = GradientBoostingClassifier(**how).fit(*train, eval_set=[held])
+    model = GradientBoostingClassifier(eval_metric=["logloss", "error"], **how)
+    told = model.fit(*train, eval_set=[held]).evals_result_["validation_0"]
+    assert list(told) == ["logloss", "error"]
+    assert model.best_score_ == min(told["error"]) == pytest.approx(1.0 - model.score(*held))
+    assert model.n_estimators_ == model.best_iteration_ + 1 < by_loss.n_estimators_
+    with pytest.raises(InputError, match="eval_metric='rmse' is not known here"):
+        model.set_params(eval_metric="rmse").fit(*train, eval_set=[held])
+    area = GradientBoostingClassifier(eval_metric=roc_auc_score, **how)
+    assert area.fit(*train).n_estimators_ > area.best_iteration_ >= 0

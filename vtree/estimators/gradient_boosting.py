@@ -53,6 +53,7 @@ _COMMON: dict[str, list[Any]] = {
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0.0, None, closed="left")],
+    "eval_metric": [str, callable, list, tuple, None],
     "importance_type": [StrOptions({"gain", "cover", "split"})],
 }
 
@@ -177,6 +178,8 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
     n_iter_no_change : int, optional
         Stop after so many rounds in which the loss of a held-out share of the rows,
         `validation_fraction`, fell by no more than `tol`; the trees up to the best one are kept.
+    eval_metric : str, function (y, prediction) -> number, a list of these, or None for the loss
+        What judges these rows, and those of `eval_set`, instead; as in `NewtonBoostingRegressor`.
     importance_type : "gain", "cover" or "split"
         By what features are important: the decrease of impurity, as in scikit-learn; the weight of
         the rows that their splits part; how often they split.
@@ -242,6 +245,7 @@ class GradientBoostingRegressor(BoostingRegressor, GradientBoosting):
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
+        eval_metric: Any = None,
         importance_type: str = "gain",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
@@ -371,6 +375,7 @@ class GradientBoostingClassifier(BoostingClassifier, GradientBoosting):
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
+        eval_metric: Any = None,
         importance_type: str = "gain",
         max_bins: int | None = 255,
         categorical_features: Any = "from_dtype",
