@@ -4,19 +4,21 @@
 #
 #     bench/gpu.sh                 results in $OUT, or bench/results/
 #
-# Needs Python with CuPy, what vtree depends on, and pytest, hypothesis and array-api-strict for the
-# tests; no network: wheels of pure Python in .wheels/ are used as they are. Where these are missing,
+# Needs Python with CuPy, what vtree depends on, and pytest and hypothesis for the tests; no network:
+# wheels of pure Python in .wheels/ are used as they are. Where some are missing,
 #
-#     pip download --no-deps -d .wheels array-api-compat array-api-strict
+#     pip download --no-deps -d .wheels array-api-compat narwhals
 #
-# fetches them beforehand. Peers that are not installed are left out; what fails or takes too long is
-# said in the summary. It leaves eight files at most: gpu_summary.txt, gpu_steps.txt with all that was
-# printed, the rows of each bench, and all of them in gpu.json; they grow step by step.
+# fetches them beforehand; without array-api-compat the copy in scikit-learn serves. Peers that are
+# not installed are left out; what fails or takes too long is said in the summary. It leaves eight
+# files at most: gpu_summary.txt, gpu_steps.txt with all that was printed, the rows of each bench, and
+# all of them in gpu.json; they grow step by step.
 set -u
+# Of $OUT the caller knows where it is.
+[[ -n ${OUT:-} ]] && { mkdir -p "$OUT" && out=$(cd "$OUT" && pwd) || exit 1; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-out=${OUT:-bench/results}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
+out=${out:-$PWD/bench/results}
+mkdir -p "$out" || exit 1
 summary=$out/gpu_summary.txt
 limit=${SECONDS_IN_ALL:-465}
 export PYTHONPATH=$PWD:$PWD/kernels
@@ -27,6 +29,12 @@ export NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-${TMPDIR:-/tmp}/vtree_numba_cache}
 export PYTHONUNBUFFERED=1  # what is stopped has printed what it said
 python=${PYTHON:-python3}
 failures=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+if ! "$python" -c 'import array_api_compat' 2>/dev/null; then
+    copy=$("$python" -c 'import sklearn.externals.array_api_compat as own; print(own.__path__[0])')
+    [[ -d $copy ]] && ln -s "$copy" "$scratch/array_api_compat" && PYTHONPATH=$PYTHONPATH:$scratch
+fi
 
 steps=$out/gpu_steps.txt  # all that the steps printed
 
@@ -67,6 +75,8 @@ step() {
     printed=$(mktemp)
     timeout --signal=INT --kill-after=10 "$seconds" "$@" >"$printed" 2>&1
     status=$?
+    # All tests skipped is not what was asked for.
+    [[ $name == tests && $status == 0 ]] && ! tail -n 1 "$printed" | grep -q ' passed' && status=5
     {
         printf '\n== %s: ' "$name"
         case $status in
@@ -94,14 +104,12 @@ step() {
 threads=$(nproc)
 kernels='histogram scan subtree search route bincode differ entropy_cuts traverse joint isotonic
     elementwise segment_sums'
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 # What is missing is said first: a wheel, the driver, a header that CuPy compiles with.
 step machine 40 "$python" - <<'PYTHON'
 import importlib, importlib.metadata, sys
 missing = []
 for name in ("numpy", "scipy", "sklearn", "numba", "narwhals", "safetensors", "array_api_compat",
-             "array_api_strict", "hypothesis", "pytest", "cupy"):
+             "hypothesis", "pytest", "cupy"):
     try:
         found = importlib.import_module(name)
         print(name, getattr(found, "__version__", ""))
@@ -119,24 +127,40 @@ device = vtree_kernels.cuda.device(0)
 print(device.processors, "processors,", device.shared_bytes, "bytes of shared memory a block")
 sys.exit(f"missing: {missing}" if missing else 0)
 PYTHON
+if ! "$python" -c 'import cupy, vtree; cupy.arange(10).sum().item()' 2>/dev/null; then
+    printf '\nNothing is measured without a GPU.\n' | tee -a "$summary"
+    exit 1
+fi
 step atomics 40 "$python" bench/bench_atomics.py --results "$out"
 # Without the options of pyproject.toml, which ask for plugins that may not be installed. Most of
 # the time is NVRTC's, on the processor: workers share it, where pytest-xdist is there.
-tests=("$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -v -rfE
-    --tb=short --import-mode=importlib -m cuda)
+tests=("$python" -m pytest -o addopts= -o filterwarnings=default -p no:cacheprovider -v -rfEs
+    --tb=short --import-mode=importlib --continue-on-collection-errors -m cuda)
 workers=()
 "$python" -c 'import xdist' 2>/dev/null && workers=(-n "$((threads < 8 ? threads : 8))")
 # What the benches run is compiled beside the tests, whose time nobody measures. It ends as a group.
 small="--rows 2000 --repeats 1 --results $scratch"
 {
     for name in $kernels; do echo "bench/bench_$name.py --threads $threads $small"; done
+    echo "bench/bench_level.py --repeats 1 --rows 2000 --results $scratch"
     echo "bench/compare.py --features 28 --classes 2 --missing 0 --learners vtree vtree_cuda $small"
 } | timeout 200 xargs -P "$((threads / 4 + 1))" -L 1 "$python" >/dev/null 2>&1 &
 warming=$!
 step tests 150 "${tests[@]}" "${workers[@]}" tests/kernels tests/test_cuda_path.py \
-    tests/estimators/test_devices.py
+    tests/test_cuda_forests.py
 kill "$warming" 2>/dev/null
 wait "$warming" 2>/dev/null
+kernel() {
+    step "$1" "$2" "$python" "bench/bench_$1.py" --repeats 3 --threads "$threads" \
+        --results "$out" "${@:3}"
+}
+kernel histogram 60 --only '28 features'
+step compare 120 "$python" bench/compare.py --rows 100000 1000000 --features 28 --classes 2 \
+    --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
+step level 40 "$python" bench/bench_level.py --repeats 3 --results "$out"
+kernel scan 40
+kernel subtree 30 --rows 200000
+kernel search 30 --rows 400000
 # What tests on the host cannot tell: threads that meet in shared memory at the same time. Kernels
 # that share most come first.
 if command -v compute-sanitizer >/dev/null; then
@@ -145,17 +169,6 @@ if command -v compute-sanitizer >/dev/null; then
         tests/kernels/test_entropy_cuts.py tests/kernels/test_histogram.py \
         tests/kernels/test_partition.py tests/kernels/test_scan.py
 fi
-kernel() {
-    step "$1" "$2" "$python" "bench/bench_$1.py" --repeats 3 --threads "$threads" \
-        --results "$out" "${@:3}"
-}
-kernel histogram 60 --only '28 features'
-step level 40 "$python" bench/bench_level.py --repeats 3 --results "$out"
-kernel scan 40
-kernel subtree 30 --rows 200000
-kernel search 30 --rows 400000
-step compare 120 "$python" bench/compare.py --rows 1000000 100000 --features 28 --classes 2 \
-    --depth 10 --missing 0 --repeats 1 --threads "$threads" --results "$out"
 kernel route 40
 kernel bincode 40
 kernel differ 20
@@ -163,6 +176,8 @@ kernel entropy_cuts 30
 kernel traverse 40
 kernel joint 20 --rows 100000
 kernel isotonic 10 --rows 50000
+kernel elementwise 20
+kernel segment_sums 20
 printf '\n%d of the steps failed or were stopped; %d s in all\n' "$failures" "$SECONDS" \
     | tee -a "$summary"
 collect | tee -a "$summary"

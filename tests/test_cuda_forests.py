@@ -104,3 +104,14 @@ def test_the_same_ensemble_of_trees(ensemble: Any) -> None:
     )
     assert digest(there) == digest(here)
     np.testing.assert_array_equal(there.predict(X), here.predict(X))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
+def test_a_tree_by_names_of_devices(device: str) -> None:
+    X = np.random.default_rng(0).normal(size=(500, 4))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    there = DecisionTreeClassifier(device=device, max_depth=4).fit(X, y)
+    here = DecisionTreeClassifier(device="cpu", max_depth=4).fit(X, y)
+    assert digest(there) == digest(here)
+    np.testing.assert_array_equal(there.predict(X), here.predict(X))

@@ -77,14 +77,3 @@ def test_answers() -> None:
         assert answer(names, example) is names
     for example in (TABLE, TABLE.tolist(), None):
         assert answer(numbers, example) is numbers
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
-def test_a_cuda_device_gives_the_same_model(device: str) -> None:
-    X = np.random.default_rng(0).normal(size=(500, 4))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    there = vtree.DecisionTreeClassifier(device=device, max_depth=4).fit(X, y)
-    here = vtree.DecisionTreeClassifier(device="cpu", max_depth=4).fit(X, y)
-    assert vtree.digest(there) == vtree.digest(here)
-    np.testing.assert_array_equal(there.predict(X), here.predict(X))
