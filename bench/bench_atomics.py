@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from kernel_bench import Gpu, find_gpu
-from measure import Row, gpu_clock, new_parser, table, timed, write_rows
+from measure import Row, gpu_clock, new_parser, positive, table, timed, write_rows
 
 from vtree_kernels import _cuda
 
@@ -98,7 +98,7 @@ def measure(gpu: Gpu, options: argparse.Namespace) -> list[Row]:
 def main() -> None:
     """Parse the command line, measure, print a table and keep the rows."""
     parser = new_parser(__doc__, repeats=5)
-    parser.add_argument("--times", type=int, default=20_000, help="adds of each thread")
+    parser.add_argument("--times", type=positive, default=20_000, help="adds of each thread")
     options = parser.parse_args()
     gpu = find_gpu()
     if gpu is None:

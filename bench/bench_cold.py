@@ -16,7 +16,17 @@ import json
 import tempfile
 import time
 
-from measure import Row, in_child, interleaved, median, new_parser, table, write_rows
+from measure import (
+    Outcome,
+    Row,
+    exit_naming,
+    in_child,
+    interleaved,
+    median,
+    new_parser,
+    positive,
+    table,
+)
 
 TASKS = {
     "empty": "vtree",
@@ -55,14 +65,14 @@ def child(task: str, n_rows: int) -> Row:
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=5)
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=1000)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--child", choices=TASKS, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     def run(task: str, cache: str) -> Row:
         flags = ("--rows", str(options.rows), "--child", task)
         more = {"NUMBA_CACHE_DIR": cache}
@@ -71,16 +81,18 @@ def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
         return {**row, "process_seconds": time.perf_counter() - start}
 
     with tempfile.TemporaryDirectory() as filled:
+        warm = set()
 
         def repeat(task: str) -> Row:
-            if task != "empty":
-                return run(task, filled)
-            with tempfile.TemporaryDirectory() as empty:
-                return run(task, empty)
+            if task == "empty":
+                with tempfile.TemporaryDirectory() as empty:
+                    return run(task, empty)
+            if task not in warm:
+                run(task, filled)  # fills the cache, and Python's own of its modules
+                warm.add(task)
+            return run(task, filled)
 
-        for task in set(options.tasks) - {"empty"}:
-            run(task, filled)  # fills the cache, and Python's own of its modules
-        return interleaved(options.tasks, repeat, options.repeats)
+        return interleaved(__file__, options.tasks, repeat, options)
 
 
 def main() -> None:
@@ -89,13 +101,13 @@ def main() -> None:
     if options.child:
         print(json.dumps(child(options.child, options.rows)))
         return
-    found = _measure(options)
-    write_rows("cold", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     lines = [
         [task, *(f"{median(rows, field):.2f}" for field in FIELDS)] for task, rows in found.items()
     ]
     print(f"a fresh process: import and one fit of {options.rows:,} × 20, depth 6, in seconds")
     print(table(["task", *SHOWN], lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def _work(nodes: int, alike: bool, rows: int) -> Work:
         identity[:] = 0.5
     order, start, stop = level(rows, nodes)
     moved = rows * BYTES if alike else 2 * start.size * BYTES
-    return Work([(order, start, stop, identity)], rows, moved)
+    return Work([(order, start, stop, identity)], rows, moved, start.size)
 
 
 def _case(nodes: int, alike: bool) -> Case:

@@ -50,7 +50,7 @@ def _work(values: int, nodes: int, classes: int, rows: int) -> Work:
     step = reach_of(np.arange(float(values)), 1e-5).step
     layout = Layout(0, 1, 1, classes, 2, 0.0, 1.0, (1.0,), 1)
     own = (codes, order, label.astype(np.int32), step, start, stop, layout)
-    return Work([own], rows * FEATURES, rows * (32 + 4 + 4))
+    return Work([own], rows * FEATURES, rows * (32 + 4 + 4), start.size)
 
 
 CASES = [

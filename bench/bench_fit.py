@@ -12,8 +12,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from learners import MODELS, MODULES, fit_row, in_turns, lightgbm_by_leaf, make, print_row
-from measure import Row, installed, median, new_parser, table, write_rows
+from learners import (
+    MODELS,
+    MODULES,
+    fit_row,
+    in_turns,
+    lightgbm_by_leaf,
+    make,
+    n_features,
+    print_row,
+)
+from measure import Outcome, exit_naming, installed, median, new_parser, positive, table
 
 # LightGBM grows leaf by leaf to 2^depth leaves here.
 BUILDERS = {name: MODELS[name] for name in ("vtree", "sklearn")} | {"lightgbm": lightgbm_by_leaf}
@@ -22,16 +31,16 @@ TEST_ROWS = 200_000
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--depth", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=1_000_000)
+    parser.add_argument("--features", type=n_features, default=28)
+    parser.add_argument("--depth", type=positive, default=10)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices=BUILDERS)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     learners = options.learners or installed({name: MODULES[name] for name in BUILDERS})
     data = make(options.rows, options.features, 0), make(TEST_ROWS, options.features, 1)
     return in_turns(__file__, learners, options, ("depth",), data)
@@ -44,8 +53,7 @@ def main() -> None:
         learner, folder = options.child
         print_row(fit_row(learner, BUILDERS[learner], Path(folder), options.depth))
         return
-    found = _measure(options)
-    write_rows("fit", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     fastest = median(found["vtree"], "seconds") if "vtree" in found else None
     lines = [
         [
@@ -61,6 +69,7 @@ def main() -> None:
         f"{options.rows:,} × {options.features}, depth {options.depth}, {options.threads} threads"
     )
     print(table(["learner", "seconds", "× vtree", "accuracy", "peak memory / input"], lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -24,15 +24,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, in_turns, load_data, make, print_row
+from learners import child_threads, in_turns, load_data, make, n_classes, n_features, print_row
 from measure import (
+    Outcome,
     Row,
+    exit_naming,
     installed,
     median,
     new_parser,
+    positive,
     table,
     with_peak,
-    write_rows,
 )
 
 MOST_TEST_ROWS = 100_000
@@ -99,14 +101,14 @@ MODULES = {name: name.partition("_")[0] for name in BUILDERS}
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=1)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--classes", type=int, default=2)
-    parser.add_argument("--trees", type=int, default=30)
-    parser.add_argument("--depth", type=int)
-    parser.add_argument("--leaves", type=int, default=LEAVES)
-    parser.add_argument("--test-rows", type=int, help="as many as --rows, at most 100,000")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=20_000)
+    parser.add_argument("--features", type=n_features, default=28)
+    parser.add_argument("--classes", type=n_classes, default=2)
+    parser.add_argument("--trees", type=positive, default=30)
+    parser.add_argument("--depth", type=positive)
+    parser.add_argument("--leaves", type=positive, default=LEAVES)
+    parser.add_argument("--test-rows", type=positive, help="as many as --rows, at most 100,000")
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices=BUILDERS)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -181,7 +183,7 @@ def _fit_row(learner: str, folder: Path, options: argparse.Namespace) -> Row:
     return row
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     learners = options.learners or installed(MODULES)
     train = make(options.rows, options.features, 0, options.classes)
     n_test = options.test_rows or min(MOST_TEST_ROWS, options.rows)
@@ -196,8 +198,7 @@ def main() -> None:
         learner, folder = options.child
         print_row(_fit_row(learner, Path(folder), options))
         return
-    found = _measure(options)
-    write_rows("forest", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     lines = [
         [
             learner,
@@ -218,6 +219,7 @@ def main() -> None:
     )
     heads = ["learner", "seconds", "predict", "accuracy", "leaves", "peak / input", "MiB", "load"]
     print(table(heads, lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def _work(classes: int, features: int, nodes: int, skew: float, rows: int) -> Wo
     # Of a row: sectors of codes, its number, and its statistics.
     own = label.nbytes + sums.nbytes + (0 if weight is None else weight.nbytes)
     moved = rows * (-(-features // 32) * 32 + 4) + own
-    return Work(calls, rows * features, moved)
+    return Work(calls, rows * features, moved, start.size)
 
 
 def _case(classes: int, features: int, layout: str) -> Case:

@@ -32,7 +32,7 @@ def _work(nodes: int, chains: int, direction: int, rows: int) -> Work:
     chain = every * chains // max(1, start.size)
     directions = np.full(FEATURES, direction, dtype=np.int8)
     given = (hist, total, every, every, chain, directions, 3.0, False, layout)
-    return Work([given], start.size * FEATURES * CODES, hist.nbytes)
+    return Work([given], start.size * FEATURES * CODES, hist.nbytes, start.size)
 
 
 CASES = [

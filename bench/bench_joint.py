@@ -30,7 +30,9 @@ def _work(nodes: int, outputs: int, rows: int) -> Work:
     hist = histogram(*own, CODES, layout.n_statistics, True)
     total, every = hist[:, 0].sum(axis=1), np.arange(start.size)
     candidates = start.size * FEATURES * CODES
-    return Work([(hist, total, every, every, 3.0, False, layout)], candidates, hist.nbytes)
+    return Work(
+        [(hist, total, every, every, 3.0, False, layout)], candidates, hist.nbytes, start.size
+    )
 
 
 CASES = [

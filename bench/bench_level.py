@@ -21,7 +21,7 @@ from unittest import mock
 
 from kernel_bench import Gpu, find_gpu
 from learners import make
-from measure import Row, new_parser, table, write_rows
+from measure import Row, new_parser, positive, table, write_rows
 
 from vtree import DecisionTreeClassifier, DecisionTreeRegressor, arrays
 from vtree.estimators import base
@@ -117,9 +117,9 @@ def measure(rows: int, target: str, gpu: Gpu, options: argparse.Namespace) -> li
 def main() -> None:
     """Parse the command line, measure, print a table and keep the rows."""
     parser = new_parser(__doc__, repeats=5)
-    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--depths", type=int, nargs=2, default=[2, 6], metavar="DEPTH")
+    parser.add_argument("--rows", type=positive, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--features", type=positive, default=28)
+    parser.add_argument("--depths", type=positive, nargs=2, default=[2, 6], metavar="DEPTH")
     options = parser.parse_args()
     gpu = find_gpu()
     if gpu is None:

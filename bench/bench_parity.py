@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from measure import Row, installed, new_parser, table, write_rows
+from measure import Row, installed, new_parser, positive, table, write_rows
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss, roc_auc_score
 from tables import TABLES, Task
@@ -136,9 +136,9 @@ PAIRS = {
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=1)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=positive, default=20_000)
+    parser.add_argument("--rounds", type=positive, default=100)
+    parser.add_argument("--seeds", type=positive, default=5)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--peers", nargs="+", choices=PAIRS)
     return parser.parse_args()
@@ -212,8 +212,9 @@ def main() -> None:
     peers = options.peers or installed({name: name for name in PAIRS})
     rows: list[Row] = []
     for name in options.tables:
-        rows += (own := list(_rows(name, peers, options)))
-        write_rows("parity", own, options.results)
+        for row in _rows(name, peers, options):
+            write_rows("parity", [row], options.results)
+            rows.append(row)
     heads = ["table", "metric", "peer", "vtree", "peer's", "its spread", "worse by, in spreads"]
     print(table(heads, list(_lines(rows, options.tables))))
 

@@ -23,16 +23,19 @@ from learners import (
     in_turns,
     load_data,
     make,
+    n_features,
     print_row,
 )
 from measure import (
+    Outcome,
     Row,
+    exit_naming,
     installed,
     median,
     new_parser,
+    positive,
     table,
     timed,
-    write_rows,
 )
 
 LEARNERS = ("vtree", "sklearn", "lightgbm")  # of one tree
@@ -70,17 +73,17 @@ def child(learner: str, folder: Path, trees: int, depth: int) -> Row:
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--trees", type=int, default=1)
-    parser.add_argument("--depth", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=1_000_000)
+    parser.add_argument("--features", type=n_features, default=28)
+    parser.add_argument("--trees", type=positive, default=1)
+    parser.add_argument("--depth", type=positive, default=10)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices={**MODELS, **bench_boost.BUILDERS})
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     modules = MODULES if options.trees == 1 else bench_boost.MODULES
     usual = LEARNERS if options.trees == 1 else BOOSTED
     learners = options.learners or installed({name: modules[name] for name in usual})
@@ -97,8 +100,7 @@ def main() -> None:
         learner, folder = options.child
         print_row(child(learner, Path(folder), options.trees, options.depth))
         return
-    found = _measure(options)
-    write_rows("predict", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     own = median(found["vtree"], "predict_seconds") if "vtree" in found else None
     lines = []
     for learner, rows in found.items():
@@ -110,6 +112,7 @@ def main() -> None:
         f"{options.depth}, {options.threads} threads"
     )
     print(table(["learner", "seconds", "× vtree", "accuracy"], lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

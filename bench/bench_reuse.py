@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learners import child_threads, in_turns, load_data, make, print_row
+from learners import child_threads, in_turns, load_data, make, n_features, print_row
 from measure import (
+    Outcome,
     Row,
+    exit_naming,
     installed,
     median,
     new_parser,
+    positive,
     table,
-    write_rows,
 )
 
 MODULES = {
@@ -35,12 +37,12 @@ MODULES = {
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=28)
-    parser.add_argument("--fits", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--leaves", type=int, default=31)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=positive, default=1_000_000)
+    parser.add_argument("--features", type=n_features, default=28)
+    parser.add_argument("--fits", type=positive, default=10)
+    parser.add_argument("--rounds", type=positive, default=10)
+    parser.add_argument("--leaves", type=positive, default=31)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--ways", nargs="+", choices=MODULES)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -105,7 +107,7 @@ def _way_row(way: str, folder: Path, options: argparse.Namespace) -> Row:
     }
 
 
-def _measure(options: argparse.Namespace) -> dict[str, list[Row]]:
+def _measure(options: argparse.Namespace) -> Outcome[str]:
     ways = options.ways or installed(MODULES)
     train = make(options.rows, options.features, 0)
     data = train, make(max(1000, options.rows // 10), options.features, 1)
@@ -119,8 +121,7 @@ def main() -> None:
         way, folder = options.child
         print_row(_way_row(way, Path(folder), options))
         return
-    found = _measure(options)
-    write_rows("reuse", [row for rows in found.values() for row in rows], options.results)
+    found, failed = _measure(options)
     lines = [
         [way, f"{median(rows, 'seconds'):.2f}", f"{median(rows, 'accuracy'):.4f}"]
         for way, rows in found.items()
@@ -130,6 +131,7 @@ def main() -> None:
         f"{options.leaves} leaves, {options.threads} threads"
     )
     print(table(["way", "seconds", "accuracy"], lines))
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def _work(nodes: int, kind: int, rows: int) -> Work:
         draw.integers(0, 2, 256 * n).astype(np.uint8),
     )
     # A row's number is read and written, and a sector of its codes is read.
-    return Work([(order, start, stop, codes, *rules, 2)], rows, rows * (4 + 4 + 32))
+    return Work([(order, start, stop, codes, *rules, 2)], rows, rows * (4 + 4 + 32), start.size)
 
 
 CASES = [

@@ -46,7 +46,7 @@ def _work(criterion: Criterion, classes: int, per_node: int, missing: float, row
     any_bin = np.zeros((nodes, FEATURES), dtype=np.int32)
     bounds = (np.full(nodes, -np.inf), np.full(nodes, np.inf))
     call = (hist, total, any_bin, None, *bounds, Limits(), criterion.gain, layout)
-    return Work([call], nodes * FEATURES * BINS, hist.nbytes)
+    return Work([call], nodes * FEATURES * BINS, hist.nbytes, nodes)
 
 
 def _case(name: str, classes: int, per_node: int, missing: float = 0.0) -> Case:

@@ -38,7 +38,7 @@ def _work(classes: int, per_node: int, rows: int) -> Work:
     bounds = (np.full(start.size, -np.inf), np.full(start.size, np.inf))
     own = (codes, order, start, stop, label, None, sums, CODES, total, None, *bounds)
     # A sector of codes, a row's number and a label or a sum.
-    return Work([(*own, Limits(), gain, layout)], rows * FEATURES, rows * (32 + 4 + 8))
+    return Work([(*own, Limits(), gain, layout)], rows * FEATURES, rows * (32 + 4 + 8), start.size)
 
 
 CASES = [

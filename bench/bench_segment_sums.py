@@ -22,7 +22,7 @@ def _work(leaves: int, rows: int) -> Work:
     order, start, stop = level(rows, leaves)
     # All numbers are read once at the least, and rows in their order.
     moved = rows * (4 + 4 * WIDTH)
-    return Work([(values.astype(np.int32), order, start, stop)], rows, moved)
+    return Work([(values.astype(np.int32), order, start, stop)], rows, moved, start.size)
 
 
 CASES = [

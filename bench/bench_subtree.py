@@ -64,7 +64,7 @@ def _work(max_features: int, per_node: int, rows: int) -> Work:
     gain = CLASSIFICATION["gini"].gain
     rule = Rule(gain, LAYOUT, limits, -1, 2, -np.inf, None, max_features, *words, raw=False)
     sums = np.empty((rows, 0), dtype=np.int64)
-    return Work([(order, codes, label, sums, nodes, rule)], rows, rows * (32 + 4 + 4))
+    return Work([(order, codes, label, sums, nodes, rule)], rows, rows * (32 + 4 + 4), start.size)
 
 
 CASES = [

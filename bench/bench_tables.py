@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import sklearn.datasets
 import sklearn.ensemble
-from measure import Row, new_parser, table, write_rows
+from measure import Row, new_parser, positive, table, write_rows
 
 import vtree
 
@@ -93,8 +93,8 @@ OURS: dict[str, dict[str, Any]] = {"flights": {"min_samples_category": 50}}
 
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=5)
-    parser.add_argument("--rows", type=int, default=20_000, help="of larger tables")
-    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--rows", type=positive, default=20_000, help="of larger tables")
+    parser.add_argument("--trees", type=positive, default=100)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     return parser.parse_args()
 
@@ -134,8 +134,11 @@ def _rows_of(name: str, options: argparse.Namespace) -> list[Row]:
 def main() -> None:
     """Parse the command line, measure, print a table and keep the rows."""
     options = _options()
-    found = [row for name in options.tables for row in _rows_of(name, options)]
-    write_rows("tables", found, options.results)
+    found: list[Row] = []
+    for name in options.tables:
+        own = _rows_of(name, options)
+        write_rows("tables", own, options.results)
+        found += own
     lines = []
     for ours, theirs in zip(found[::2], found[1::2], strict=True):
         cells = [

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernel_bench import find_gpu
-from learners import MODELS, MODULES, fit_row, in_turns, make, print_row
-from measure import Row, installed, median, new_parser, table, write_rows
+from learners import MODELS, MODULES, fit_row, in_turns, make, n_classes, n_features, print_row
+from measure import Row, exit_naming, installed, median, new_parser, positive, table
 
 TEST_ROWS = 50_000
 FEW_ROWS, FITS = 20_000, 5  # up to so many rows, a process fits so many times
@@ -36,8 +36,17 @@ class Point(NamedTuple):
     missing: float
 
 
+def _share(text: str) -> float:
+    """Parse a share of missing values, for argparse."""
+    share = float(text)
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share: 0 or more, below 1")
+    return share
+
+
 def _options() -> argparse.Namespace:
     parser = new_parser(__doc__, repeats=3)
+    kinds = {"features": n_features, "classes": n_classes, "missing": _share}
     axes: dict[str, list[float]] = {
         "rows": [100_000, 1000, 10_000, 1_000_000],
         "features": [20, 100],
@@ -46,10 +55,10 @@ def _options() -> argparse.Namespace:
         "missing": [0.0, 0.3],
     }
     for name, values in axes.items():
-        kind = float if name == "missing" else int
+        kind = kinds.get(name, positive)
         parser.add_argument(f"--{name}", type=kind, nargs="+", default=values)
     parser.add_argument("--grid", action="store_true", help="all combinations of the axes")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--learners", nargs="+", choices=MODELS)
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw time over each axis")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
@@ -70,22 +79,27 @@ def points(options: argparse.Namespace) -> list[Point]:
     return [base, *others]
 
 
-def measure(point: Point, learners: Sequence[str], options: argparse.Namespace) -> list[Row]:
-    """Run every learner on one point, in turns, and return its rows."""
+def measure(
+    point: Point, learners: Sequence[str], options: argparse.Namespace
+) -> tuple[list[Row], list[str]]:
+    """Run every learner on one point, in turns, and return (its rows, what failed)."""
     kind = (point.classes, point.missing)
     data = make(point.rows, point.features, 0, *kind), make(TEST_ROWS, point.features, 1, *kind)
     sized = argparse.Namespace(**{**vars(options), "rows": point.rows, "depth": point.depth})
-    found = in_turns(__file__, learners, sized, ("rows", "depth"), data)
-    return [{**row, **point._asdict()} for rows in found.values() for row in rows]
+    facts = point._asdict()
+    found, failed = in_turns(__file__, learners, sized, ("rows", "depth"), data, facts)
+    where = ", ".join(f"{name} {value:,}" for name, value in facts.items())
+    return [row for rows in found.values() for row in rows], [f"{where}: {why}" for why in failed]
 
 
 def lines_of(rows: Sequence[Row], learners: Sequence[str]) -> list[list[object]]:
     """Return a table's lines for the rows of one point, a line a learner."""
-    own = {name: [row for row in rows if row["learner"] == name] for name in learners}
+    of_all = {name: [row for row in rows if row["learner"] == name] for name in learners}
+    own = {name: found for name, found in of_all.items() if found}
     fastest = median(own["vtree"], "seconds") if "vtree" in own else None
-    point = [rows[0][name] for name in Point._fields]
     lines = []
     for learner, each in own.items():
+        point = [each[0][name] for name in Point._fields]
         seconds = median(each, "seconds")
         times = "-" if fastest is None else f"{seconds / fastest:.1f}"
         figures = [median(each, field) for field in ("accuracy", "peak_over_input")]
@@ -146,17 +160,19 @@ def main() -> None:
     learners = options.learners or _usable()
     found: list[Row] = []
     lines: list[list[object]] = []
+    failed: list[str] = []
     wanted = points(options)
     for point in wanted:
-        rows = measure(point, learners, options)
-        write_rows("compare", rows, options.results)
+        rows, wrong = measure(point, learners, options)
+        failed += wrong
         lines += lines_of(rows, learners)
         found += rows
     print(f"one tree of equal depth, {options.threads} threads")
     header = [*Point._fields, "learner", "seconds", "× vtree", "accuracy", "peak memory / input"]
     print(table(header, lines))
-    if options.plot:
+    if options.plot and found:
         plot(found, wanted[0], options.plot)
+    exit_naming(failed)
 
 
 if __name__ == "__main__":

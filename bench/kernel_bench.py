@@ -11,7 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from measure import Row, gpu_name, new_parser, table, timed, write_rows
+from measure import (
+    Row,
+    exit_naming,
+    gpu_name,
+    in_a_line,
+    new_parser,
+    positive,
+    table,
+    timed,
+    write_rows,
+)
 from numpy.typing import NDArray
 
 from vtree_kernels import _cuda, threads
@@ -37,6 +47,7 @@ class Work(NamedTuple):
     calls: list[tuple[Any, ...]]
     updates: int
     moved: int = 0  # bytes that a GPU has to read and write for them, at least
+    nodes: int | None = None  # of the level, where there is one: few rows make fewer than asked for
 
 
 class Case(NamedTuple):
@@ -80,14 +91,19 @@ def bench(
     cases: Sequence[Case],
     options: argparse.Namespace,
     placed: Sequence[int],
+    others: Sequence[str] = (),
 ) -> None:
     """Check and measure a kernel as the command line asks; keep the rows and print a table.
 
     Runs on a GPU too where there is one. placed: which arguments are arrays that lie there.
+    others: what the script measures besides, so that `--only` may name that.
     A case that fails, or where a twin does not equal the reference, is left out and said at the
     end; then it exits with 1.
     """
     chosen = [case for case in cases if options.only in case.name]
+    if not chosen and not any(options.only in name for name in others):
+        names = "\n    ".join([*(case.name for case in cases), *others])
+        sys.exit(f"--only {options.only!r}: in the name of no case; there are\n    {names}")
     gpu = find_gpu()
     twins = {"cpu": kernel.twin("cpu")} | ({"cuda": kernel.twin("cuda")} if gpu else {})
     rows: list[Row] = []
@@ -98,15 +114,14 @@ def bench(
             own = _measured(kernel, case, twins, options, placed, gpu)
         except Exception as error:  # of the driver, say; other cases may tell more
             traceback.print_exc()
-            wrong.append(f"{kernel.__name__}, {case.name}: {type(error).__name__}: {error}")
+            wrong.append(f"{kernel.__name__}, {case.name}: {in_a_line(error)}")
             continue
         write_rows("kernels", own, options.results)
         rows += own
     if rows:
         print(f"{kernel.__name__}: ns per {unit}, median (best) of {options.repeats}")
         print(_table(rows, options.threads, gpu))
-    if wrong:
-        sys.exit("\n".join(wrong))
+    exit_naming(wrong)
 
 
 def _check(
@@ -141,6 +156,8 @@ def _measured(
     for where, timing in timed(runs, options.repeats).items():
         row: Row = {"kernel": kernel.__name__, "case": case.name, **case.facts}
         row |= {"rows": options.rows, "updates": work.updates, **where._asdict()}
+        if work.nodes is not None:
+            row["nodes"] = work.nodes
         row |= {"repeats": options.repeats, "equals_reference": True}
         row |= {"floor_ns": _floor(where, work, gpu)}
         row |= {f"ns_{name}": 1e9 * s / work.updates for name, s in timing._asdict().items()}
@@ -151,8 +168,8 @@ def _measured(
 def command_line(documentation: str | None) -> argparse.Namespace:
     """Parse what every bench of a kernel understands."""
     parser = new_parser(documentation, repeats=7)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rows", type=positive, default=1_000_000)
+    parser.add_argument("--threads", type=positive, nargs="+", default=[1, 2])
     parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in the name")
     return parser.parse_args()
 
@@ -273,11 +290,13 @@ def _table(rows: Sequence[Row], counts: Sequence[int], gpu: Gpu | None) -> str:
         times = [f"{row['ns_median']:.2f} ({row['ns_best']:.2f})" for row in own[: len(counts)]]
         gain = own[0]["ns_median"] / own[len(counts) - 1]["ns_median"]
         floor = own[0]["ns_median"] * own[0]["threads"] / FLOOR
-        line = [own[0]["case"], *times, f"{gain:.2f}", f"{floor:.1f}"]
+        counted = [f"{own[0]['nodes']:,}"] if "nodes" in own[0] else []
+        line = [own[0]["case"], *counted, *times, f"{gain:.2f}", f"{floor:.1f}"]
         if gpu is not None:
             median, best, least = (own[-1][key] for key in ("ns_median", "ns_best", "floor_ns"))
             line += [f"{median:.4f} ({best:.4f})", f"{median / least:.1f}"]
         lines.append(line)
     names = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
-    header = ["case", *names, "speed-up", f"× floor of {FLOOR} ns"]
+    of_level = ["nodes"] if "nodes" in rows[0] else []
+    header = ["case", *of_level, *names, "speed-up", f"× floor of {FLOOR} ns"]
     return table(header + ([gpu.name, "× its memory's floor"] if gpu else []), lines)

@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import Row, in_child, interleaved, timed, with_peak
+from measure import Outcome, Row, at_least, in_child, interleaved, timed, with_peak
 from numpy.typing import NDArray
 
 Data = tuple[NDArray[np.float32], NDArray[np.int64]]
 Builder = Callable[[int, int], Any]  # (depth, threads) → an estimator
+
+n_features = at_least(5)  # types of argparse: what `make` can draw
+n_classes = at_least(2)
 
 
 def make(rows: int, features: int, seed: int, classes: int = 2, missing: float = 0.0) -> Data:
@@ -63,10 +66,12 @@ def in_turns(
     options: argparse.Namespace,
     passed_on: Sequence[str],
     data: tuple[Data, Data],
-) -> dict[str, list[Row]]:
+    facts: Row | None = None,
+) -> Outcome[str]:
     """Run `script --child NAME FOLDER` for each name, in turns, on the same (train, test) data.
 
-    passed_on: the options that children need; one that is None is left out.
+    passed_on: the options that children need; one that is None is left out. facts: what rows tell
+    besides what the child does.
     """
     given = {name: getattr(options, name) for name in passed_on}
     flags = [f"--{name}={value}" for name, value in given.items() if value is not None]
@@ -74,9 +79,10 @@ def in_turns(
         save_data(Path(folder), *data)
 
         def run(name: str) -> Row:
-            return in_child(script, *flags, "--child", name, folder, threads=options.threads)
+            row = in_child(script, *flags, "--child", name, folder, threads=options.threads)
+            return {**row, **(facts or {})}
 
-        return interleaved(names, run, options.repeats)
+        return interleaved(script, names, run, options)
 
 
 def child_threads() -> int:

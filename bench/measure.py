@@ -2,12 +2,14 @@
 
 A measured task runs in a fresh process, so that no learner inherits another's caches or peak
 memory; repeats of several learners are interleaved, so that a slow minute of a shared machine
-hits all of them.
+hits all of them. A row is kept as soon as it is measured: a learner that fails, or a limit that
+ends the process, costs no other row.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -16,15 +18,26 @@ import statistics
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from vtree_kernels import _cuda
 
 RESULTS = Path(__file__).parent / "results"
-LIBRARIES = ("numpy", "numba", "scikit-learn", "lightgbm", "xgboost", "catboost", "vtree")
+LIBRARIES = (
+    "numpy",
+    "numba",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "vtree",
+)
 
 Row = dict[str, Any]
 Key = TypeVar("Key")
@@ -37,6 +50,31 @@ class Timing(NamedTuple):
     median: float
 
 
+class Outcome(NamedTuple, Generic[Key]):
+    """What a bench measured: the rows of each task that has any, and what failed, a line each."""
+
+    rows: dict[Key, list[Row]]
+    failed: list[str]
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a type of argparse: an integer that is not below `least`."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {least}")
+        return number
+
+    return parse
+
+
+positive = at_least(1)
+
+
 def new_parser(documentation: str | None, *, repeats: int) -> argparse.ArgumentParser:
     """Return a parser with what every bench offers: where its rows go, and how often to run."""
     parser = argparse.ArgumentParser(
@@ -45,7 +83,7 @@ def new_parser(documentation: str | None, *, repeats: int) -> argparse.ArgumentP
     parser.add_argument(
         "--results", type=Path, default=RESULTS, metavar="DIR", help="append rows there"
     )
-    parser.add_argument("--repeats", type=int, default=repeats)
+    parser.add_argument("--repeats", type=positive, default=repeats)
     return parser
 
 
@@ -58,8 +96,9 @@ def installed(modules: Mapping[str, str]) -> list[str]:
     return found
 
 
+@functools.cache
 def machine() -> Row:
-    """Describe the processor, its cores and the libraries."""
+    """Describe the processor, its cores, the libraries and the commit of this checkout."""
     model = platform.processor()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -70,6 +109,7 @@ def machine() -> Row:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "python": platform.python_version(),
         **{name: _version(name) for name in LIBRARIES},
+        "commit": _commit(),
     }
 
 
@@ -94,6 +134,18 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def _commit() -> str | None:
+    """Return the commit that is checked out, "-dirty" behind it where files differ from it."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):  # no git, or no checkout
+        return None
+    return done.stdout.strip()
 
 
 def status_bytes(field: str) -> int:
@@ -152,14 +204,42 @@ def in_child(
 
 
 def interleaved(
-    tasks: Iterable[Key], run: Callable[[Key], Row], repeats: int
-) -> dict[Key, list[Row]]:
-    """Run every task `repeats` times, one after the other in turns."""
+    script: str,
+    tasks: Iterable[Key],
+    run: Callable[[Key], Row],
+    options: argparse.Namespace,
+) -> Outcome[Key]:
+    """Run every task `options.repeats` times, one after the other in turns.
+
+    Each row is written at once to a file in `options.results`, named as the script is without
+    "bench_". A task that fails is told on stderr and not run again; the others go on.
+    """
+    name = Path(script).stem.removeprefix("bench_")
     rows: dict[Key, list[Row]] = {task: [] for task in tasks}
-    for _ in range(repeats):
-        for task in rows:
-            rows[task].append(run(task))
-    return rows
+    failed: dict[Key, str] = {}
+    for _ in range(options.repeats):
+        for task in [task for task in rows if task not in failed]:
+            try:
+                row = run(task)
+            except Exception as error:  # of the driver, say; other tasks may tell more
+                traceback.print_exc()
+                failed[task] = f"{task}: {in_a_line(error)}"
+                continue
+            write_rows(name, [row], options.results)
+            rows[task].append(row)
+    return Outcome({task: own for task, own in rows.items() if own}, list(failed.values()))
+
+
+def in_a_line(error: Exception) -> str:
+    """Return an error's type and the last line of what it says."""
+    said = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {said[-1]}"
+
+
+def exit_naming(failed: Sequence[str]) -> None:
+    """Exit with 1 if anything failed, telling what; to be called when all else is printed."""
+    if failed:
+        sys.exit("failed:\n" + "\n".join(failed))
 
 
 def median(rows: Sequence[Row], field: str) -> float:

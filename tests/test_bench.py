@@ -1,5 +1,6 @@
 """The benches run from the command line at a size that tells nothing but that they work."""
 
+import argparse
 import importlib
 import json
 import os
@@ -78,6 +79,7 @@ def test_a_bench_prints_a_table_and_writes_rows(script: str, tmp_path: Path) -> 
         rows = [json.loads(line) for line in (files / f"{name}.jsonl").read_text().splitlines()]
         assert rows
         assert all(row["rows"] == 1000 and row["cpu"] and row["numpy"] for row in rows)
+        assert all("commit" in row and "cupy-cuda12x" in row for row in rows)
     assert (tmp_path / "plot.png").exists() == bool(more)
 
 
@@ -126,6 +128,124 @@ def test_a_case_that_fails_leaves_the_others(
         harness.bench(bincode, "value", cases, harness.command_line(""), (0, 2))
     rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
     assert {row["case"] for row in rows} == {"second"}
+
+
+def test_a_task_that_fails_costs_no_other_row(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    measure = importlib.import_module("measure")
+    kept = tmp_path / "some.jsonl"
+    ran: list[str] = []
+
+    def run(task: str) -> dict[str, Any]:
+        # What was measured before is in the file already: the process may end at any time.
+        assert len(kept.read_text().splitlines() if kept.exists() else []) == len(ran)
+        if task == "broken":
+            raise RuntimeError("the command failed:\n  of a driver\nno such device\n")
+        ran.append(task)
+        return {"task": task}
+
+    options = argparse.Namespace(repeats=2, results=tmp_path)
+    found = measure.interleaved("x/bench_some.py", ["first", "broken", "last"], run, options)
+    assert ran == ["first", "last"] * 2
+    assert found.failed == ["broken: RuntimeError: no such device"]
+    assert {task: len(rows) for task, rows in found.rows.items()} == {"first": 2, "last": 2}
+    assert [json.loads(line)["task"] for line in kept.read_text().splitlines()] == ran
+    assert capsys.readouterr().err.count("Traceback") == 1
+
+
+@pytest.mark.parametrize("script", ["compare", "bench_fit"])
+@pytest.mark.parametrize("broken", [{"sklearn"}, {"vtree"}, {"vtree", "sklearn"}])
+def test_a_learner_that_fails_is_named_at_the_end(
+    script: str,
+    broken: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    module, learners = (importlib.import_module(name) for name in (script, "learners"))
+
+    def in_child(*command: Any, **how: Any) -> dict[str, Any]:
+        learner = command[-2]
+        if learner in broken:
+            raise RuntimeError("no kernel image")
+        figures = ("seconds", "accuracy", "peak_over_input")
+        return {"learner": learner, **dict.fromkeys(figures, 1.0)}
+
+    monkeypatch.setattr(learners, "in_child", in_child)
+    monkeypatch.setattr(module, "TEST_ROWS", 10)
+    small: tuple[str, ...] = ("--rows", "30", "--features", "5", "--depth", "2", "--repeats", "2")
+    if script == "compare":
+        small += ("--classes", "2", "--missing", "0", "--plot", str(tmp_path / "plot.png"))
+    monkeypatch.setattr(sys, "argv", ["bench", *small, *LEARNERS, "--results", str(tmp_path)])
+    with pytest.raises(SystemExit) as end:
+        module.main()
+    for learner in broken:
+        assert f"{learner}: RuntimeError: no kernel image" in str(end.value)
+    printed = capsys.readouterr().out
+    assert [f"| {name} |" in printed for name in LEARNERS[1:]] == [
+        name not in broken for name in LEARNERS[1:]
+    ]
+    rows = [line for path in tmp_path.glob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(rows) == 2 * len({"vtree", "sklearn"} - broken)
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "said"),
+    [
+        ("compare", ("--rows", "0"), "argument --rows: '0' is not an integer of at least 1"),
+        ("compare", ("--features", "20", "3"), "'3' is not an integer of at least 5"),
+        ("compare", ("--classes", "1"), "'1' is not an integer of at least 2"),
+        ("compare", ("--missing", "1"), "'1' is not a share"),
+        ("bench_fit", ("--rows", "-5"), "'-5' is not an integer of at least 1"),
+        ("bench_forest", ("--features", "4"), "'4' is not an integer of at least 5"),
+        ("bench_boost", ("--repeats", "0"), "argument --repeats: '0' is not"),
+        ("bench_chaid", ("--threads", "two"), "argument --threads: 'two' is not"),
+    ],
+)
+def test_a_wrong_size_is_refused(
+    script: str,
+    arguments: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    module = importlib.import_module(script)
+    monkeypatch.setattr(sys, "argv", ["bench", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        module.main()
+    assert said in capsys.readouterr().err
+
+
+def test_a_case_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+    script = importlib.import_module("bench_bincode")
+    monkeypatch.setattr(sys, "argv", ["bench", "--only", "nosuch", "--results", str(tmp_path)])
+    options = harness.command_line("")
+    with pytest.raises(SystemExit, match=r"'nosuch'(.|\n)*float32, 31 bins\n *whole"):
+        harness.bench(bincode, "value", script.CASES, options, script.ON_GPU, ("whole",))
+    monkeypatch.setattr(options, "only", "whole")
+    harness.bench(bincode, "value", script.CASES, options, script.ON_GPU, ("whole",))
+    assert not list(tmp_path.iterdir())
+
+
+def test_nodes_are_told_as_they_were(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+    script = importlib.import_module("bench_route")
+    small = ("--rows", "1000", "--repeats", "1", "--only", "4,096 nodes, threshold")
+    monkeypatch.setattr(sys, "argv", ["bench", *small, "--results", str(tmp_path)])
+    options = harness.command_line("")
+    harness.bench(script.route, "row", script.CASES, options, script.ON_GPU)
+    rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
+    assert {row["nodes"] for row in rows} == {20}
+    assert "| 4,096 nodes, threshold | 20 |" in capsys.readouterr().out
 
 
 GPU_CASES = {
