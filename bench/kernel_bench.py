@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
+import statistics
 import sys
 import time
 import traceback
@@ -32,6 +34,7 @@ from vtree_kernels._dispatch import Kernel
 FLOOR = 0.36
 CHECK_ROWS = 1500
 COPIED = 2**25  # words of 8 bytes, far more than a GPU's cache, to measure its memory with
+COPIES = 20  # launches before one wait, which shall not count
 COPY = """
 extern "C" __global__ void copy(const long long *from, long long *to, long long n) {
     const long long step = (long long)gridDim.x * blockDim.x;
@@ -152,7 +155,8 @@ def _measured(
     """Return a case's rows, one a way to run it."""
     work = case.make(options.rows)
     rows: list[Row] = []
-    runs = _runs(twins, work, options, placed, gpu)
+    on_device: list[float | None] = []
+    runs = _runs(twins, work, options, placed, gpu, on_device)
     for where, timing in timed(runs, options.repeats).items():
         row: Row = {"kernel": kernel.__name__, "case": case.name, **case.facts}
         row |= {"rows": options.rows, "updates": work.updates, **where._asdict()}
@@ -161,6 +165,10 @@ def _measured(
         row |= {"repeats": options.repeats, "equals_reference": True}
         row |= {"floor_ns": _floor(where, work, gpu)}
         row |= {f"ns_{name}": 1e9 * s / work.updates for name, s in timing._asdict().items()}
+        told = [seconds for seconds in on_device[1:] if seconds is not None]  # the first warms up
+        if where.backend == "cuda" and told:
+            row["device_ns_best"] = 1e9 * min(told) / work.updates
+            row["device_ns_median"] = 1e9 * statistics.median(told) / work.updates
         rows.append(row)
     return rows
 
@@ -192,6 +200,32 @@ class Gpu(NamedTuple):
         """Return when all that was launched is done."""
         self.device.download(self.device.empty(1, np.uint8))  # behind all kernels before it
 
+    def seconds(self, task: Callable[[], object]) -> float | None:
+        """Run `task`, wait, and return the seconds from its start to its end on the device.
+
+        None where the device has no events to tell by, as an emulated one.
+        """
+        cuda = _with_events()
+        if cuda is None:
+            task()
+            self.wait()
+            return None
+        with self.device.in_use():
+            first, last = cuda.Event(), cuda.Event()
+            first.record()
+            task()
+            last.record()
+            last.synchronize()
+            return float(cuda.get_elapsed_time(first, last)) / 1e3
+
+
+def _with_events() -> Any | None:
+    """Return CuPy's module that has events, or None where there is none."""
+    if not isinstance(_cuda.platform, _cuda.CupyPlatform):
+        return None
+    cuda = importlib.import_module("cupy").cuda
+    return cuda if hasattr(cuda, "Event") else None
+
 
 def find_gpu() -> Gpu | None:
     """Return the first GPU, or None where CuPy or one is missing."""
@@ -210,15 +244,20 @@ def _bytes_per_second(gpu: Gpu) -> float:
     """Measure how fast the memory of `gpu` reads and writes."""
     copy = gpu.device.compiled("copy", COPY, _cuda.OPTIONS)
     source, target = (gpu.device.zeros(COPIED, np.int64) for _ in range(2))
+    blocks = gpu.device.processors * 32
+
+    def copies() -> None:
+        for _ in range(COPIES):
+            copy.launch("copy", blocks, 256, source, target, np.int64(COPIED))
+
+    copies()  # the first loads the kernel
+    gpu.wait()
     seconds = []
     for _ in range(5):
-        gpu.wait()
         start = time.perf_counter()
-        blocks = gpu.device.processors * 32
-        copy.launch("copy", blocks, 256, source, target, np.int64(COPIED))
-        gpu.wait()
-        seconds.append(time.perf_counter() - start)
-    return 16 * COPIED / min(seconds)
+        on_device = gpu.seconds(copies)
+        seconds.append(time.perf_counter() - start if on_device is None else on_device)
+    return 16 * COPIED * COPIES / min(seconds)
 
 
 def _floor(where: _Where, work: Work, gpu: Gpu | None) -> float:
@@ -259,8 +298,9 @@ def _runs(
     options: argparse.Namespace,
     placed: Sequence[int],
     gpu: Gpu | None,
+    on_device: list[float | None],
 ) -> dict[_Where, Callable[[], None]]:
-    """Return what is to be timed."""
+    """Return what is to be timed; a run on the GPU appends its own seconds to `on_device`."""
 
     def on_cpu(count: int) -> None:
         with threads(count):
@@ -273,10 +313,12 @@ def _runs(
     if gpu is not None:
         calls = [_placed(call, placed, gpu) for call in work.calls]
 
-        def on_gpu() -> None:
+        def launch() -> None:
             for call in calls:
                 twins["cuda"](*call)
-            gpu.wait()
+
+        def on_gpu() -> None:
+            on_device.append(gpu.seconds(launch))
 
         runs[_Where("cuda", None, gpu.name)] = on_gpu
     return runs
@@ -294,9 +336,13 @@ def _table(rows: Sequence[Row], counts: Sequence[int], gpu: Gpu | None) -> str:
         line = [own[0]["case"], *counted, *times, f"{gain:.2f}", f"{floor:.1f}"]
         if gpu is not None:
             median, best, least = (own[-1][key] for key in ("ns_median", "ns_best", "floor_ns"))
-            line += [f"{median:.4f} ({best:.4f})", f"{median / least:.1f}"]
+            device = own[-1].get("device_ns_median")
+            line += [f"{median:.4f} ({best:.4f})", "-" if device is None else f"{device:.4f}"]
+            line.append(f"{(device or median) / least:.1f}")
         lines.append(line)
     names = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
     of_level = ["nodes"] if "nodes" in rows[0] else []
     header = ["case", *of_level, *names, "speed-up", f"× floor of {FLOOR} ns"]
-    return table(header + ([gpu.name, "× its memory's floor"] if gpu else []), lines)
+    return table(
+        header + ([gpu.name, "of these on it", "× its memory's floor"] if gpu else []), lines
+    )

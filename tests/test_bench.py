@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -273,6 +274,7 @@ def test_a_gpu_is_measured_beside_the_cpu(
     harness = _kernel_bench(monkeypatch)
     script = importlib.import_module(f"bench_{name}")
     monkeypatch.setattr(harness, "COPIED", 500)
+    monkeypatch.setattr(harness, "COPIES", 2)
     small = ("--rows", "300", "--repeats", "1", "--only", GPU_CASES[name])
     monkeypatch.setattr(sys, "argv", ["bench", *small, "--results", str(tmp_path)])
     with emulated():
@@ -283,6 +285,51 @@ def test_a_gpu_is_measured_beside_the_cpu(
     assert where == {("cpu", 1), ("cpu", 2), ("cuda", None)}
     assert all(row["equals_reference"] and row["floor_ns"] > 0 for row in rows)
     assert "| × its memory's floor |" in capsys.readouterr().out
+
+
+class _Events:
+    """CuPy's events, on a device that takes 3 ms for whatever lies between two."""
+
+    def __init__(self) -> None:
+        self.made: list[Any] = []
+
+    def Event(self) -> Any:
+        event = mock.Mock()
+        self.made.append(event)
+        return event
+
+    def get_elapsed_time(self, first: Any, last: Any) -> float:
+        first.record.assert_called_once_with()
+        last.record.assert_called_once_with()
+        last.synchronize.assert_called_once_with()
+        return 3.0
+
+
+@pytest.mark.cuda_host
+def test_a_gpu_s_own_seconds_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harness = _kernel_bench(monkeypatch)
+    script = importlib.import_module("bench_route")
+    monkeypatch.setattr(harness, "COPIED", 500)
+    monkeypatch.setattr(harness, "COPIES", 2)
+    events = _Events()
+    monkeypatch.setattr(harness, "_with_events", lambda: events)
+    small = ("--rows", "300", "--repeats", "2", "--only", "64 nodes")
+    monkeypatch.setattr(sys, "argv", ["bench", *small, "--results", str(tmp_path)])
+    with emulated():
+        options = harness.command_line("")
+        harness.bench(script.route, "row", script.CASES, options, script.ON_GPU)
+    rows = [json.loads(line) for line in (tmp_path / "kernels.jsonl").read_text().splitlines()]
+    (own,) = (row for row in rows if row["backend"] == "cuda")
+    assert own["device_ns_median"] == own["device_ns_best"] == pytest.approx(3e6 / 300)
+    assert own["ns_median"] != own["device_ns_median"]
+    # Bytes of a row over the bytes that the copies moved in those 3 ms.
+    assert own["floor_ns"] == pytest.approx(1e9 * 40 / (16 * 500 * 2 / 3e-3))
+    assert len(events.made) == 2 * (1 + 2 + 5)
+    times = 3e6 / 300 / own["floor_ns"]
+    assert f"| 10000.0000 | {times:.1f} |" in capsys.readouterr().out
+    assert not any("device_ns_best" in row for row in rows if row["backend"] == "cpu")
 
 
 @pytest.mark.cuda_host
