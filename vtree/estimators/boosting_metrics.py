@@ -143,7 +143,7 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
     if wanted is None:
         return Metric("loss", _mean_loss)
     if callable(wanted):
-        inner = wanted.func if isinstance(wanted, partial) else wanted
+        inner = unwrapped(wanted)
         return Metric(getattr(inner, "__name__", type(inner).__name__), _by_user(wanted))
     known = _CLASSES if loss.domain == "class" else _REALS
     if not isinstance(wanted, str) or wanted.lower() not in known:
@@ -152,6 +152,11 @@ def metric_of(wanted: Any, loss: Loss) -> Metric:
             "(y, prediction) -> number, a list of these, or None for the loss itself"
         )
     return Metric(wanted, *known[wanted.lower()])
+
+
+def unwrapped(function: Any) -> Any:
+    """Return the function that a `functools.partial` calls, which has a name; others as is."""
+    return function.func if isinstance(function, partial) else function
 
 
 def _by_user(function: Callable[..., Any]) -> Callable[..., tuple[float, bool]]:
@@ -195,6 +200,6 @@ def _weighted(function: Callable[..., Any]) -> Callable[[Floats, Floats, Floats 
 
 def _is_score(function: Any) -> bool:
     """Tell whether it is one of scikit-learn's of which, by their names, larger is better."""
-    inner = function.func if isinstance(function, partial) else function
+    inner = unwrapped(function)
     module, name = (str(getattr(inner, each, "")) for each in ("__module__", "__name__"))
     return module.startswith("sklearn.metrics") and name.endswith("_score")

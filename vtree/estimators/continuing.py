@@ -7,7 +7,6 @@ predictions are not in it: trees say them again, to the bit.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
@@ -22,6 +21,7 @@ from vtree import arrays
 from vtree.arrays import Array
 from vtree.ensembles.training import Training
 from vtree.errors import InputError, InputTypeError
+from vtree.estimators.boosting_metrics import unwrapped
 from vtree.estimators.early_stopping import EvalSet, Watch
 from vtree.estimators.persistence import header_of
 from vtree.interop.json_values import encode, to_text
@@ -244,7 +244,7 @@ def _without_functions(parameters: dict[str, Any]) -> tuple[dict[str, Any], dict
 
 
 def _name_of(function: Any) -> str:
-    inner = function.func if isinstance(function, functools.partial) else function
+    inner = unwrapped(function)
     inner = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{inner.__module__}.{inner.__qualname__}"
 

@@ -216,7 +216,8 @@ class ForestAnalysis(ForestEstimator):
         for each, end in zip(history, ends, strict=True):
             assert each.size is not None
             n_draws = float(each.size * (end - each.first))
-            chance += n_draws * (1.0 / each.n_rows if each.chance is None else each.chance)
+            own = each.chance
+            chance += n_draws * (1.0 / each.n_rows if own is None else own)
             total += n_draws
         return chance / total
 

@@ -17,7 +17,7 @@ from vtree.estimators.base import TableEstimator
 from vtree.estimators.class_costs import prior_vector
 from vtree.estimators.limits import ParameterError
 from vtree.estimators.targets import row_weights
-from vtree.tables import read_table
+from vtree.tables import check_width, read_table
 
 
 def check_kind(ensemble: Any, learner: Any) -> None:
@@ -44,9 +44,8 @@ def by_class_numbers(learner: Any, classes: NDArray[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     weight, priors = given.get("class_weight"), given.get("priors")
     if isinstance(weight, Mapping):
-        row_weights(
-            None, weight, classes[:, None], classes.size
-        )  # what cannot be used is refused there
+        # What cannot be used is refused there.
+        row_weights(None, weight, classes[:, None], classes.size)
         found["class_weight"] = {
             number: weight[label]
             for number, label in enumerate(classes.tolist())
@@ -65,10 +64,7 @@ def check_feature_count(X: Any, expected: int, owner: str) -> None:
         return  # it may be read only once
     with own_errors("X"):
         found = len(X) if isinstance(X, Mapping) else _num_features(X)
-    if found != expected:
-        raise InputError(
-            f"X has {found} features, but {owner} is expecting {expected} features as input"
-        )
+    check_width(found, expected, owner)
 
 
 @contextmanager

@@ -11,7 +11,15 @@ module                what it holds
 ====================  =======================================================
 """
 
-from vtree.tables.door import Schema, Table, Unknown, encode_table, read_table
+from vtree.tables.door import Schema, Table, Unknown, check_width, encode_table, read_table
 from vtree.tables.seen import with_seen_levels
 
-__all__ = ["Schema", "Table", "Unknown", "encode_table", "read_table", "with_seen_levels"]
+__all__ = [
+    "Schema",
+    "Table",
+    "Unknown",
+    "check_width",
+    "encode_table",
+    "read_table",
+    "with_seen_levels",
+]

@@ -139,12 +139,7 @@ def encode_table(
     table = _open(X)
     if isinstance(table, Columns):  # which names are missing says more than how many
         _check_names(table.names, schema.names)
-    width = table.shape[1]
-    if width != len(schema.levels):
-        raise InputError(
-            f"X has {width} features, but {owner} is expecting {len(schema.levels)} features as "
-            "input. Pass the columns of the training table, in its order."
-        )
+    check_width(table.shape[1], len(schema.levels), owner)
     if isinstance(table, Columns):
         return _encode_columns(table, schema, unknown)
     if unknown == "error":
@@ -244,6 +239,15 @@ _NAME_IT = (
     "To use its strings as categories, pass a data frame with "
     "categorical_features='from_dtype', or name the column in categorical_features."
 )
+
+
+def check_width(found: int, expected: int, owner: str) -> None:
+    """Raise InputError if a table has another number of features; owner: who expects them."""
+    if found != expected:
+        raise InputError(
+            f"X has {found} features, but {owner} is expecting {expected} features as input. Pass "
+            "the columns of the training table, in its order."
+        )
 
 
 def _encode_columns(table: Columns, schema: Schema, unknown: Unknown) -> NDArray[Any]:
