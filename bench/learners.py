@@ -79,7 +79,8 @@ def in_turns(
         save_data(Path(folder), *data)
 
         def run(name: str) -> Row:
-            row = in_child(script, *flags, "--child", name, folder, threads=options.threads)
+            child = (*flags, "--child", name, folder)
+            row = in_child(script, *child, threads=options.threads, settled=True)
             return {**row, **(facts or {})}
 
         return interleaved(script, names, run, options)

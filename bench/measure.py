@@ -185,20 +185,30 @@ def timed(tasks: Mapping[Key, Callable[[], object]], repeats: int) -> dict[Key, 
 
 
 def in_child(
-    script: str, *arguments: str, threads: int, more: Mapping[str, str] | None = None
+    script: str,
+    *arguments: str,
+    threads: int,
+    more: Mapping[str, str] | None = None,
+    settled: bool = False,
 ) -> Row:
     """Run a bench script as a child that prints one JSON object; return that.
 
-    more: environment variables besides those that limit threads.
+    more: environment variables besides those that limit threads. settled: run it again where it
+    compiled kernels, so that what it measured is not the compiler.
     """
     environment = {**os.environ, **(more or {})}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         environment[name] = str(threads)
     environment["VTREE_BENCH_THREADS"] = str(threads)
+    if settled:
+        environment["NUMBA_DEBUG_CACHE"] = "1"  # Numba tells what it writes there
     command = [sys.executable, script, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+        if not settled or "[cache] data saved" not in done.stdout:
+            break
     row: Row = json.loads(done.stdout.splitlines()[-1])
     return row
 

@@ -156,6 +156,26 @@ def test_a_task_that_fails_costs_no_other_row(
     assert capsys.readouterr().err.count("Traceback") == 1
 
 
+@pytest.mark.parametrize(("settled", "first"), [(True, 2), (False, 1)])
+def test_a_child_that_compiled_is_run_again(
+    settled: bool, first: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    script, counted = tmp_path / "child.py", tmp_path / "runs"
+    counted.touch()
+    script.write_text(
+        "import json, pathlib, numba\n"
+        "numba.njit(cache=True)(lambda: 1)()\n"
+        f"path = pathlib.Path({str(counted)!r})\n"
+        "path.write_text(path.read_text() + '.')\n"
+        "print(json.dumps({'runs': len(path.read_text())}))\n"
+    )
+    in_child = importlib.import_module("measure").in_child
+    assert in_child(str(script), threads=1, settled=settled) == {"runs": first}
+    assert in_child(str(script), threads=1, settled=settled) == {"runs": first + 1}
+
+
 @pytest.mark.parametrize("script", ["compare", "bench_fit"])
 @pytest.mark.parametrize("broken", [{"sklearn"}, {"vtree"}, {"vtree", "sklearn"}])
 def test_a_learner_that_fails_is_named_at_the_end(

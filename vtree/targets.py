@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SUM_BITS = 53  # what float64 holds exactly
-_PRODUCT_BITS = 26  # total weight up to which weight times target is formed from two integers
+PRODUCT_BITS = 26  # total weight up to which weight times target is formed from two integers
 
 
 class Targets(NamedTuple):
@@ -70,12 +70,19 @@ class Targets(NamedTuple):
         return numbers_of(found, rows)
 
 
-def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats | None) -> Targets:
+def class_targets(
+    codes: NDArray[np.int64],
+    n_classes: list[int],
+    weight: Floats | None,
+    times: Integers | None = None,
+) -> Targets:
     """Return the statistics of classes.
 
-    codes (N, O): class numbers from 0; n_classes: of each output; weight (N,): positive, or None.
+    codes (N, O): class numbers from 0; n_classes: of each output; weight (N,): positive, or None;
+    times (N,): how many rows each one stands for, positive, or None for one: the sums are those of
+    a table that repeats its rows.
     """
-    whole, weight_unit = quantise_weights(weight, codes.shape[0])
+    whole, weight_unit = quantise_weights(weight, _n_cases(codes.shape[0], times))
     first = 1 if whole is None else 2
     outputs, classes = len(n_classes), max(n_classes)
     positive = first + min(1, classes - 1)  # of two classes, the second one is ordered
@@ -83,7 +90,7 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
     implied = int(whole is None)
     layout = Layout(first - 1, first, outputs, classes, positive, 0.0, 1.0, unit, implied)
     label = (first + np.arange(outputs) * classes + codes).astype(np.int32)
-    return Targets(
+    once = Targets(
         label=label,
         weight=whole,
         sums=np.zeros((len(codes), 0), dtype=np.int64),
@@ -93,6 +100,11 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int], weight: Floats
         scale=np.ones(outputs),
         weight_unit=weight_unit,
     )
+    return once if times is None else repeated(once, slice(None), times)
+
+
+def _n_cases(n_rows: int, times: Integers | None) -> int:
+    return n_rows if times is None else int(times.sum())
 
 
 def real_targets(
@@ -102,23 +114,28 @@ def real_targets(
     centred: bool = True,
     ranked: bool = False,
     most_rows: int = 0,
+    times: Integers | None = None,
 ) -> Targets:
     """Return the statistics of real targets.
 
     y (N, O): finite; weight (N,): positive, or None; centred: False where sums must keep their
     sign and zero (Poisson); ranked: True where medians will be asked for; most_rows: how many rows
-    `repeated` may make of these.
+    `repeated` may make of these; times (N,): as in `class_targets`.
     """
-    whole, weight_unit = quantise_weights(weight, y.shape[0])
+    n_rows = _n_cases(y.shape[0], times)
+    whole, weight_unit = quantise_weights(weight, n_rows)
+    total = n_rows
+    if whole is not None:
+        total = int(whole.sum() if times is None else (whole * times).sum())
     first = 1 if whole is None else 2
     outputs = y.shape[1]
-    spare = max(0, -(-most_rows // y.shape[0]) - 1).bit_length()
-    columns = [_quantise(y[:, o], whole, centred, spare) for o in range(outputs)]
+    spare = max(0, -(-most_rows // n_rows) - 1).bit_length()
+    columns = [_quantise(y[:, o], whole, centred, (n_rows, total, spare)) for o in range(outputs)]
     center = np.asarray([column[1] for column in columns])
     scale = np.asarray([column[2] for column in columns])
     unit = tuple((scale / scale.max()).tolist())
     layout = Layout(first - 1, first, outputs, 1, first, float(center[0]), float(scale[0]), unit)
-    return Targets(
+    once = Targets(
         label=np.zeros((y.shape[0], 0), dtype=np.int32),
         weight=whole,
         sums=np.stack([column[0] for column in columns], axis=1),
@@ -127,8 +144,9 @@ def real_targets(
         center=center,
         scale=scale,
         weight_unit=weight_unit,
-        ranks=_ranks(y, whole, center, scale) if ranked else None,
+        ranks=_ranks(y, center, scale, _has_products(whole, total)) if ranked else None,
     )
+    return once if times is None else repeated(once, slice(None), times)
 
 
 def roomy(targets: Targets) -> Targets:
@@ -197,9 +215,13 @@ def _trailing_zeros(digits: Integers) -> NDArray[np.int64]:
 
 
 def _quantise(
-    y: Floats, whole: Integers | None, centred: bool, spare: int
+    y: Floats, whole: Integers | None, centred: bool, room: tuple[int, int, int]
 ) -> tuple[Integers, float, float]:
-    """Return (sums (N,), center, scale) of one output, `spare` bits being left free."""
+    """Return (sums (N,), center, scale) of one output.
+
+    room: how many rows they stand for, the total of their integer weights, and bits to leave free.
+    """
+    n_rows, total, spare = room
     low, high = float(y.min()), float(y.max())
     center = low / 2.0 + high / 2.0 if centred and low != high else (low if centred else 0.0)
     distance = _distance(y, center)
@@ -207,21 +229,21 @@ def _quantise(
     if reach == 0.0:
         return np.zeros(y.size, dtype=np.int64), center, 1.0
     top = int(np.frexp(reach)[1])  # |distance| < 2^top
-    if whole is None or _has_products(whole):
+    if _has_products(whole, total):
         # weight × integer target: repeating a row and weighing it are the same numbers
-        total = y.size if whole is None else int(whole.sum())
         step = max(top - SUM_BITS + total.bit_length() + spare, -1074)
         sums = np.rint(np.ldexp(distance, -step)).astype(np.int64)
         return (sums if whole is None else sums * whole), center, float(np.ldexp(1.0, step))
+    assert whole is not None
     heaviest = int(whole.max()).bit_length()
-    step = max(top + heaviest - SUM_BITS + (y.size - 1).bit_length() + spare, -1074)
+    step = max(top + heaviest - SUM_BITS + (n_rows - 1).bit_length() + spare, -1074)
     scaled = np.ldexp(distance, -step) * whole.astype(np.float64)
     return np.rint(scaled).astype(np.int64), center, float(np.ldexp(1.0, step))
 
 
-def _has_products(whole: Integers | None) -> bool:
+def _has_products(whole: Integers | None, total: int) -> bool:
     """Tell whether weighted targets are products of integers; otherwise they are rounded ones."""
-    return whole is None or int(whole.sum()).bit_length() <= _PRODUCT_BITS
+    return whole is None or total.bit_length() <= PRODUCT_BITS
 
 
 def _distance(y: Floats, center: float) -> Floats:
@@ -233,15 +255,18 @@ def _distance(y: Floats, center: float) -> Floats:
     return np.clip(distance, -np.finfo(np.float64).max, np.finfo(np.float64).max)
 
 
-def _ranks(y: Floats, whole: Integers | None, center: Floats, scale: Floats) -> Ranks:
-    """Return the order of the targets (N, O), with positions in the units of their sums."""
+def _ranks(y: Floats, center: Floats, scale: Floats, whole: bool) -> Ranks:
+    """Return the order of the targets (N, O), with positions in the units of their sums.
+
+    whole: whether these are products of integers.
+    """
     columns, positions, values = [], [], []
     before = 0
     for output in range(y.shape[1]):
         distinct, rank = np.unique(y[:, output] + 0.0, return_inverse=True)
         position = _distance(distinct, float(center[output])) / scale[output]
         columns.append(before + np.reshape(rank, -1))
-        positions.append(np.rint(position) + 0.0 if _has_products(whole) else position)
+        positions.append(np.rint(position) + 0.0 if whole else position)
         values.append(distinct)
         before += distinct.size
     return Ranks(

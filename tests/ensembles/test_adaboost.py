@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vtree.ensembles.adaboost import boost, r2, samme
+from vtree.ensembles.adaboost import Weights, boost, r2, samme, weights_of
 from vtree.tree import Tree
 
 NO_TREE = Tree(*[np.zeros(1) for _ in Tree._fields])  # type: ignore[arg-type]
@@ -59,11 +59,11 @@ def test_weights_grow_where_the_learner_errs() -> None:
     answers = iter([[0, 0, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
     seen: list[NDArray[np.float64]] = []
 
-    def fit(weight: NDArray[np.float64]) -> tuple[Tree, NDArray[np.int64]]:
-        seen.append(weight / weight.sum())
+    def fit(weights: Weights) -> tuple[Tree, NDArray[np.int64]]:
+        seen.append(weights.of_rows / weights.total)
         return NO_TREE, np.array(next(answers))
 
-    boosted = boost(fit, samme(target, 2, 1.0), np.ones(4), 9)
+    boosted = boost(fit, samme(target, 2, 1.0), Weights(np.ones(4)), 9)
     assert boosted.errors == pytest.approx([1 / 4, 1 / 6, 0.0])
     assert boosted.alphas == pytest.approx([math.log(3), math.log(5), 1.0])
     np.testing.assert_allclose(seen[1], [1 / 6, 1 / 6, 1 / 6, 1 / 2])  # misses weigh one half
@@ -74,19 +74,36 @@ def test_a_learner_at_chance_ends_it_and_is_kept_only_as_the_first() -> None:
     target = np.array([0, 1])
     answers = iter([[0, 0], [0, 0]])
 
-    def fit(weight: NDArray[np.float64]) -> tuple[Tree, NDArray[np.int64]]:
+    def fit(weights: Weights) -> tuple[Tree, NDArray[np.int64]]:
         return NO_TREE, np.array(next(answers))
 
-    first = boost(fit, samme(target, 2, 1.0), np.ones(2), 5)
+    first = boost(fit, samme(target, 2, 1.0), Weights(np.ones(2)), 5)
     assert len(first.trees) == 1 and first.alphas == []
 
 
 def test_overflowing_weights_stop_with_a_warning() -> None:
     target = np.array([0] * 50 + [1])
 
-    def fit(weight: NDArray[np.float64]) -> tuple[Tree, NDArray[np.int64]]:
+    def fit(weights: Weights) -> tuple[Tree, NDArray[np.int64]]:
         return NO_TREE, np.zeros(51, dtype=np.int64)
 
     with pytest.warns(UserWarning, match="infinite values, after 1 rounds"):
-        boosted = boost(fit, samme(target, 2, 1000.0), np.ones(51), 5)
+        boosted = boost(fit, samme(target, 2, 1000.0), Weights(np.ones(51)), 5)
     assert len(boosted.trees) == 1
+
+
+def test_whole_multiples_are_cases_and_other_weights_what_a_case_weighs() -> None:
+    first = weights_of(np.array([0.5, 1.5, 1.0]))
+    assert first.times is not None
+    np.testing.assert_array_equal(first.times, [1, 3, 2])
+    np.testing.assert_array_equal(first.case, np.ones(3))
+    assert first.total == 6.0
+    np.testing.assert_array_equal(first.whole, [1, 3, 2])
+    for even, times in ((1.0, None), (2.0, [2, 2]), (0.3, None), (2.0**40, None)):
+        found = weights_of(np.array([even, even]))
+        assert (found.times is None) is (times is None)
+        assert times is None or found.times is not None and found.times.tolist() == times
+        np.testing.assert_array_equal(found.case, np.ones(2))
+    given = np.array([0.1, 0.7, 1.3])
+    assert weights_of(given).times is None
+    np.testing.assert_array_equal(weights_of(given).of_rows, given)

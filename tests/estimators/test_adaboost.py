@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.ensemble
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 
@@ -244,12 +245,40 @@ def test_errors_of_parameters_are_ours(estimator: Any) -> None:
         estimator(n_estimators=0).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_a_whole_weight_is_that_many_rows_in_the_first_round() -> None:
+@pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_a_whole_weight_is_that_many_rows_to_the_last_bit(loss: str, criterion: str) -> None:
     X, y = reals(60)
-    weight = np.arange(60) % 3 + 1
-    weighed = AdaBoostRegressor(n_estimators=1).fit(X, y, weight)
-    repeated = AdaBoostRegressor(n_estimators=1).fit(X.repeat(weight, axis=0), y.repeat(weight))
-    assert weighed.estimator_errors_ == repeated.estimator_errors_
+    tree = vtree.DecisionTreeRegressor(max_depth=2, criterion=criterion)
+    model = AdaBoostRegressor(tree, n_estimators=12, loss=loss)
+    _weighed_and_repeated(model, X, np.abs(y))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_so_it_is_of_classes(n_classes: int, depth: int) -> None:
+    X, y = reals(60)
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    tree = DecisionTreeClassifier(max_depth=depth, max_features=2)
+    _weighed_and_repeated(AdaBoostClassifier(tree, n_estimators=12, random_state=0), X, labels)
+
+
+@pytest.mark.parametrize("times", [[3], [2, 4, 6], [1, 2, 3]])
+def test_so_are_weights_of_a_common_factor(times: list[int]) -> None:
+    X, y = reals(60)
+    _weighed_and_repeated(AdaBoostRegressor(n_estimators=5), X, y, np.tile(times, 60 // len(times)))
+
+
+def _weighed_and_repeated(model: Any, X: Any, y: Any, times: Any = None) -> None:
+    if times is None:
+        times = np.arange(y.size) % 3 + 1
+    weighed = clone(model).fit(X, y, times / 4 if times.max() > times.min() == 1 else times)
+    repeated = clone(model).fit(X.repeat(times, axis=0), y.repeat(times))
+    assert len(weighed.estimators_) > 2
+    np.testing.assert_array_equal(weighed.estimator_errors_, repeated.estimator_errors_)
+    np.testing.assert_array_equal(weighed.estimator_weights_, repeated.estimator_weights_)
+    for name in ("feature", "threshold", "value"):
+        np.testing.assert_array_equal(getattr(weighed.grown_, name), getattr(repeated.grown_, name))
     np.testing.assert_array_equal(weighed.predict(X), repeated.predict(X))
 
 

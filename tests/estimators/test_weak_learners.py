@@ -5,6 +5,7 @@ from sklearn.tree import DecisionTreeClassifier as OfScikitLearn
 
 from tests.samples import classes
 from vtree import BaggingClassifier, C45Classifier, DecisionTreeClassifier
+from vtree.ensembles.adaboost import Weights
 from vtree.estimators.progress import Report
 from vtree.estimators.weak_learners import OneTable, WholeFits, learner_of, tree_of
 
@@ -30,7 +31,7 @@ def test_both_learners_grow_the_same_tree() -> None:
         learner_of(template, data, np.random.RandomState(0), report, (X, y), len(y)),
         WholeFits(template, data, np.random.RandomState(0), report, (X, y), len(y)),
     ):
-        tree, answers = learner(weight)
+        tree, answers = learner(Weights(weight))
         found.append((tree, answers, learner.members[0].random_state))
     assert isinstance(learner_of(template, data, None, report, (X, y), len(y)), OneTable)
     for one, other in zip(*(each[0] for each in found), strict=True):
@@ -49,9 +50,9 @@ def test_rows_without_weight_are_asked_nothing() -> None:
     learner = learner_of(
         template, data, np.random.RandomState(0), Report(None, "", {}, None), (X, y), 35.0
     )
-    _, answers = learner(np.ones(35))
+    _, answers = learner(Weights(np.ones(35)))
     assert answers.shape == (35,)
     alone = C45Classifier().fit(X[5:], y[5:])
     np.testing.assert_array_equal(alone.classes_[answers], alone.predict(X[5:]))
     with pytest.raises(ValueError, match="shape|broadcast"):
-        learner(np.ones(40))
+        learner(Weights(np.ones(40)))

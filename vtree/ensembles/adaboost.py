@@ -5,7 +5,9 @@ two classes) and R2 (Drucker, Improving regressors using boosting techniques, 19
 rows by their weights; here the learner is given the weights themselves, so that nothing is left to
 chance and a weight of two is two rows.
 
-Weights are integers in every sum, so the order of the rows cannot matter.
+Weights are integers in every sum, so the order of the rows cannot matter. How many cases a row
+stands for is kept apart from what a case has come to weigh, so that a weight of three stays three
+rows to the last bit.
 """
 
 from __future__ import annotations
@@ -18,13 +20,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.elementary import log
-from vtree.targets import quantise_weights
+from vtree.targets import PRODUCT_BITS, quantise_weights
 from vtree.tree import Tree
 from vtree_kernels.elementary.reference import LN2_HIGH, LN2_LOW
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-_LEAST = float(np.finfo(np.float64).eps)  # of the total weight: a row never weighs less
+_LEAST = float(np.finfo(np.float64).eps)  # of the total weight: a case never weighs less
+
+
+class Weights(NamedTuple):
+    """What N rows weigh."""
+
+    case: Floats  # (N,) what each case weighs
+    times: Integers | None = None  # (N,) how many cases a row stands for, None: one
+
+    @property
+    def whole(self) -> Integers:
+        """Integers in proportion to the rows' weights, (N,)."""
+        return self._quantised[0]
+
+    @property
+    def total(self) -> float:
+        """The sum of the rows' weights, the same in any order."""
+        whole, unit = self._quantised
+        return unit * int(whole.sum())
+
+    @property
+    def of_rows(self) -> Floats:
+        """The rows' weights, (N,)."""
+        return self.case if self.times is None else self.case * self.times
+
+    @property
+    def _quantised(self) -> tuple[Integers, float]:
+        times = np.ones(self.case.size, dtype=np.int64) if self.times is None else self.times
+        whole, unit = quantise_weights(self.case, int(times.sum()))
+        return times if whole is None else whole * times, unit
+
+
+def weights_of(given: Floats) -> Weights:
+    """Return the weights of a first round (N,), positive: whole ones are so many cases.
+
+    So are whole multiples of a part of one.
+    """
+    whole, unit = quantise_weights(given, given.size)
+    times = np.ones(given.size, dtype=np.int64) if whole is None else whole
+    if unit.is_integer() and unit * float(times.sum()) < 2.0**PRODUCT_BITS:
+        times = times * int(unit)
+    if int(times.sum()).bit_length() > PRODUCT_BITS:
+        return Weights(given)
+    return Weights(np.ones(given.size), times if times.max() > 1 else None)
 
 
 class Step(NamedTuple):
@@ -43,8 +89,8 @@ class Boosted(NamedTuple):
     errors: list[float]
 
 
-# fit(weight) → (tree, what it answers for each training row)
-Fit = Callable[[Floats], tuple[Tree, NDArray[np.generic]]]
+# fit(weights) → (tree, what it answers for each training row)
+Fit = Callable[[Weights], tuple[Tree, NDArray[np.generic]]]
 # judge(answers, weight) → Step; weight (N,) int64
 Judge = Callable[[NDArray[np.generic], NDArray[np.int64]], Step]
 
@@ -52,25 +98,25 @@ Judge = Callable[[NDArray[np.generic], NDArray[np.int64]], Step]
 def boost(
     fit: Fit,
     judge: Judge,
-    weight: Floats,
+    weights: Weights,
     n_rounds: int,
     told: Callable[[Boosted], bool] | None = None,
 ) -> Boosted:
-    """Run `n_rounds` at most, from `weight` (N,), positive.
+    """Run `n_rounds` at most, from positive weights.
 
     A learner that makes no error, or is no better than chance, is the last one; the latter is
     kept only if it is the first. told: asked after each round whether to stop.
     """
     boosted = Boosted([], [], [])
-    weight = _scaled(weight)
+    weights = weights._replace(case=_scaled(weights.case))
     for _ in range(n_rounds):
-        weight = np.maximum(weight, _LEAST * total_weight(weight))
-        tree, answers = fit(weight)
-        following = _take(boosted, tree, judge(answers, _whole(weight)), weight)
+        weights = weights._replace(case=np.maximum(weights.case, _LEAST * weights.total))
+        tree, answers = fit(weights)
+        following = _take(boosted, tree, judge(answers, weights.whole), weights.case)
         stop = told is not None and told(boosted)
         if stop or following is None:
             break
-        weight = following
+        weights = weights._replace(case=following)
     return boosted
 
 
@@ -101,17 +147,6 @@ def _scaled(weight: Floats) -> Floats:
     """Return weights over a power of two, the largest below one: whole ones stay exact."""
     scaled: Floats = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
     return scaled
-
-
-def _whole(weight: Floats) -> NDArray[np.int64]:
-    whole, _ = quantise_weights(weight, weight.size)
-    return np.ones(weight.size, dtype=np.int64) if whole is None else whole
-
-
-def total_weight(weight: Floats) -> float:
-    """Return the sum of weights (N,), the same in any order of the rows."""
-    whole, unit = quantise_weights(weight, weight.size)
-    return unit * (weight.size if whole is None else int(whole.sum()))
 
 
 def samme(target: NDArray[np.generic], n_classes: int, learning_rate: float) -> Judge:

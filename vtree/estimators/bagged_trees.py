@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from vtree import arrays
@@ -19,12 +18,12 @@ from vtree.ensembles.forest import Forest, grow_forest
 from vtree.ensembles.samples import Sample
 from vtree.errors import own_errors, renamed
 from vtree.estimators.bagged_columns import columns_of, parameters_of
+from vtree.estimators.bagged_samples import BaggedSamples
 from vtree.estimators.base import TreeEstimator, root_keys, thread_count, unchanged_on_error
 from vtree.estimators.bins import Bins
 from vtree.estimators.continuing import check_same_classes, check_same_table
 from vtree.estimators.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from vtree.estimators.devices import working
-from vtree.estimators.forest import sample_size
 from vtree.estimators.limits import ChecksParameters, ParameterError
 from vtree.estimators.members import (
     by_class_numbers,
@@ -34,6 +33,7 @@ from vtree.estimators.members import (
 )
 from vtree.estimators.prepared import Prepared
 from vtree.estimators.progress import CallbackSupportMixin, Report, reported, with_callbacks
+from vtree.estimators.sampling_history import from_saved, to_saved
 from vtree.estimators.targets import as_columns, row_weights
 from vtree.predict import totals
 from vtree.pruning import prune_cost_complexity
@@ -44,11 +44,6 @@ from vtree_kernels import threads
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_MOST_SEED = np.iinfo(np.int32).max
-
-# What a file keeps besides the trees, for `estimators_samples_`.
-_SAVED = ("_n_samples", "_max_samples", "_max_features", "_sample_weight", "_seeds")
-
 
 def shares_a_table(learner: Any) -> bool:
     """Tell whether trees of this kind may share a binned table and differ by their rows alone."""
@@ -58,22 +53,14 @@ def shares_a_table(learner: Any) -> bool:
     return all(each is None for each in altered) and not learner.surrogates
 
 
-class BaggedTrees(ChecksParameters, CallbackSupportMixin):
+class BaggedTrees(BaggedSamples, ChecksParameters, CallbackSupportMixin):
     """The way from a table to bagged trees; mixed into scikit-learn's classes, which bag others."""
 
     n_estimators: int
-    max_samples: Any
-    max_features: Any
-    bootstrap: bool
-    bootstrap_features: bool
     oob_score: Any
-    warm_start: bool
     n_jobs: int | None
-    random_state: Any
     classes_: NDArray[Any]
     n_classes_: int
-    _seeds: Integers
-    estimators_: list[Any]
     estimators_features_: list[Integers]
     grown_: Any
 
@@ -94,7 +81,6 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         self
         """
         learner: Any = self._get_estimator()  # type: ignore[attr-defined]
-        before = vars(self).get("_seeds") if self.warm_start else None
         with unchanged_on_error(self):
             is_ours = isinstance(learner, TreeEstimator) and not fit_params
             if is_ours and has_fit_parameter(learner, "sample_weight"):
@@ -103,10 +89,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             else:
                 for name in ("grown_", "schema_", "_door"):
                     vars(self).pop(name, None)
-                with told_of_plain_tables(self, learner, X, gaps=True):
+                with told_of_plain_tables(self, learner, X, gaps=True), self._drawn_by_others():
                     super().fit(X, y, sample_weight, **fit_params)  # type: ignore[misc]
-                if before is not None and self._seeds is not before:
-                    self._seeds = np.concatenate([before, self._seeds])
         return self
 
     def _validate_params(self) -> None:
@@ -147,45 +131,17 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
                     stacklevel=3,
                 )
                 return
-            before = vars(self).get("_seeds") if self.estimators_ else None
             self._draw_seeds(count)
             about: dict[str, Any] = {"X": X, "y": y, "sample_weight": sample_weight}
             about["done"] = len(self.estimators_)
             with reported(self, "tree", self.n_estimators, **about) as report:
                 self._grow(door, data, X, target, report)
-                if before is not None:
-                    self._seeds = np.concatenate([before, self._seeds])
                 if self.oob_score:
                     self._score_out_of_bag(X, target)
 
     def _with_own_jobs(self, learner: Any) -> Any:
         """Set how many threads a learner of ours takes to those of the bag, where it says so."""
         return learner if self.n_jobs is None else learner.set_params(n_jobs=self.n_jobs)
-
-    def _set_sizes(self, n_rows: int, n_features: int, weight: Floats | None) -> None:
-        """Set how many rows and features a tree draws."""
-        share = self.max_features
-        whole = isinstance(share, Integral)
-        width = int(share) if whole else max(1, int(share * n_features))
-        if width > n_features:
-            raise ParameterError(f"max_features must be <= n_features, {n_features}, not {width}")
-        size = sample_size(n_rows, self.max_samples, weight)
-        if not self.bootstrap:
-            if weight is not None:
-                warnings.warn(
-                    f"When fitting {type(self).__name__} with sample_weight it is recommended to "
-                    "use bootstrap=True, got False.",
-                    stacklevel=4,
-                )
-            if size > n_rows:
-                raise ParameterError(
-                    f"Effective max_samples={size} must be <= n_samples={n_rows} to be able to "
-                    "sample without replacement."
-                )
-            # A row without weight is no row to draw.
-            size = size if weight is None else min(size, int(np.count_nonzero(weight)))
-        self._n_samples, self._max_samples, self._max_features = n_rows, size, width
-        self._sample_weight = weight
 
     def _kept_trees(self) -> None:
         """Keep the trees to go on from, and refuse what contradicts itself."""
@@ -211,18 +167,12 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
         if hasattr(door, "feature_names_in_"):
             self.feature_names_in_ = door.feature_names_in_
 
-    def _draw_seeds(self, count: int) -> None:
-        """Draw what scikit-learn would."""
-        random = check_random_state(self.random_state)
-        if self.warm_start and self.estimators_:
-            random.randint(_MOST_SEED, size=len(self.estimators_))
-        self._seeds = random.randint(_MOST_SEED, size=count)
-
     def _grow(self, door: Any, data: Prepared, X: Any, target: Any, report: Report) -> None:
         """Fit new trees and add them and their features, as many as callbacks let grow."""
         make: Any = self._make_estimator  # type: ignore[attr-defined]
-        members = [make(append=False, random_state=seed) for seed in self._seeds]
-        drawn = list(self._get_estimators_indices())  # type: ignore[attr-defined]
+        before, features = self.estimators_, self.estimators_features_
+        members = [make(append=False, random_state=seed) for seed in self._seeds[len(before) :]]
+        drawn = list(self._drawn(len(before)))
         whole = not self.bootstrap_features and self._max_features == self.n_features_in_
         # Targets leave room for sums over as many rows as there are.
         if whole and shares_a_table(door) and self._max_samples <= self._n_samples:
@@ -230,7 +180,6 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             growth = self._grown_together(door, data, members, [rows for _, rows in drawn], most)
         else:
             growth = self._grown_alone(members, drawn, X, target, None if whole else data.schema)
-        before, features = self.estimators_, self.estimators_features_
         count = 0
         while count < len(members):
             report.begin()
@@ -240,7 +189,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
             self.estimators_features_ = features + [own for own, _ in drawn[:count]]
             if report.end(new, attributes=self._so_far):
                 break
-        self._seeds = self._seeds[:count]
+        self._seeds = self._seeds[: len(before) + count]
         self.grown_ = _all_trees(self.estimators_, self.estimators_features_)
 
     def _so_far(self) -> dict[str, Any]:
@@ -330,6 +279,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
 
     def _answer_of(self, member: Any, features: Integers, X: Any, method: str) -> Any:
         """Return what a member answers, of which X has all features."""
+        if self._bags_trees:
+            member = self._with_own_jobs(copy.copy(member))
         whole = not self.bootstrap_features and features.size == self.n_features_in_
         with self._speaking():
             return self._of_member(member, X if whole else columns_of(X, features), method)
@@ -376,7 +327,7 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
 
     def _more_to_save(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a model file holds of a bag besides: header entries, and arrays."""
-        own = {name: vars(self)[name] for name in _SAVED}
+        own = {"seeds": self._seeds, "samplings": to_saved(self._samplings)}
         return {"own": {**own, "features": list(self.estimators_features_)}}, {}
 
     def _take_saved(self, header: dict[str, Any], extra: dict[str, NDArray[Any]]) -> None:
@@ -390,9 +341,8 @@ class BaggedTrees(ChecksParameters, CallbackSupportMixin):
                 raise TypeError("the features of a tree are no list of whole numbers")
             if each.min() < 0 or each.max() >= header["n_features"]:
                 raise ValueError("a tree has features that the table has not")
-        for name in _SAVED:
-            setattr(self, name, own[name])
         self.estimators_features_ = features
+        self._take_samples(own["seeds"], from_saved(own["samplings"], len(features)))
 
     def _tree_of_member(self, tree: Tree, number: int) -> Tree:
         """Return a member's tree, by the features of its own table."""

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vtree.arrays import Array
-from vtree.ensembles.adaboost import Boosted, Judge, boost, total_weight
+from vtree.ensembles.adaboost import Boosted, Judge, Weights, boost, weights_of
 from vtree.errors import InputError, renamed
 from vtree.estimators.bagged_trees import shares_a_table
 from vtree.estimators.base import TreeEstimator, thread_count
@@ -77,17 +77,14 @@ class BoostedTrees(ChecksParameters, CallbackSupportMixin):
             vars(self).pop("feature_names_in_", None)  # of another table
             if data.targets.layout.outputs > 1:
                 raise InputError("y holds several outputs; AdaBoost takes one, (N,)")
-            weight = np.ones(data.values.shape[0])
-            if not shares_a_table(template):  # it may weigh classes itself
-                given = row_weights(sample_weight, None, np.zeros((data.n_rows, 1)), data.n_rows)
-                weight = weight if given is None else given[data.kept]
-            elif data.targets.weight is not None:
-                weight = data.targets.weight.astype(np.float64)
+            # Not those of the learner, which may weigh classes itself.
+            given = row_weights(sample_weight, None, np.zeros((data.n_rows, 1)), data.n_rows)
+            weight = np.ones(data.values.shape[0]) if given is None else given[data.kept]
             random = check_random_state(self.random_state)  # type: ignore[attr-defined]
             with reported(
                 self, "round", self._rounds(), X=X, y=y, sample_weight=sample_weight
             ) as report:
-                total = total_weight(weight)
+                weights, total = weights_of(weight), Weights(weight).total
                 learner = learner_of(template, data, random, report, (X, y), total)
 
                 def told(boosted: Boosted) -> bool:
@@ -95,7 +92,7 @@ class BoostedTrees(ChecksParameters, CallbackSupportMixin):
                         attributes=lambda: self._fitted(template, boosted, learner.members)
                     )
 
-                boosted = boost(learner, self._judge(data), weight, self._rounds(), told)
+                boosted = boost(learner, self._judge(data), weights, self._rounds(), told)
                 vars(self).update(self._fitted(template, boosted, learner.members))
 
     def _rounds(self) -> int:

@@ -172,9 +172,10 @@ class IsolationForest(OutlierMixin, RandomTrees):
 
     def _subsample(self, number: int | None = None) -> Subsample:
         """Return how a tree drew rows and features, without a number the last."""
-        _, n_rows, size, _, width, replace = sampling = self._sampling(number)
-        assert size is not None and width is not None
-        return Subsample(n_rows, size, self.n_features_in_, width, replace, sampling.chance)
+        own = self._sampling(number)
+        assert own.size is not None and own.width is not None
+        n_features = self.n_features_in_
+        return Subsample(own.n_rows, own.size, n_features, own.width, own.replace, own.chance)
 
     def _drawn(self) -> list[tuple[Integers, Integers]]:
         """Return the features and the rows that each tree drew."""

@@ -22,6 +22,7 @@ class Sampling(NamedTuple):
     weight: Floats | None = None  # (N,) of the rows, None: all alike
     width: int | None = None  # features a tree, None: all
     replace: bool = True  # whether a row may be drawn more than once
+    replace_columns: bool = False  # whether a feature may be
 
     @property
     def chance(self) -> Floats | None:
@@ -79,14 +80,16 @@ def from_saved(saved: Sequence[Any], n_trees: int) -> History:
         Anything else.
     """
     history = []
-    for first, n_rows, size, weight, width, replace in saved:
+    for first, n_rows, size, weight, width, *replaced in saved:
         numbers = (first, n_rows, *(own for own in (size, width) if own is not None))
-        if not all(type(own) is int for own in numbers) or not isinstance(replace, bool):
+        if not all(type(own) is int for own in numbers):
             raise TypeError("the sizes of the samples are no whole numbers")
+        if not all(isinstance(own, bool) for own in replaced):
+            raise TypeError("whether rows are drawn more than once is neither true nor false")
         own = None if weight is None else np.asarray(weight, dtype=np.float64)
         if own is not None and own.shape != (n_rows,):
             raise ValueError("the weights of the rows are of another number")
-        history.append(Sampling(first, n_rows, size, own, width, replace))
+        history.append(Sampling(first, n_rows, size, own, width, *replaced))
     firsts = [each.first for each in history]
     if not firsts or firsts[0] != 0 or firsts != sorted(set(firsts)) or firsts[-1] >= n_trees:
         raise ValueError("the samples are of trees that do not exist")

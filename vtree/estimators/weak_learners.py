@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from vtree import arrays
-from vtree.ensembles.adaboost import total_weight
+from vtree.ensembles.adaboost import Weights
 from vtree.estimators.bagged_trees import shares_a_table
 from vtree.estimators.base import TreeEstimator
 from vtree.estimators.prepared import Prepared
@@ -57,17 +57,19 @@ class OneTable(Learner):
         super().__init__(template, data, random, report)
         self.bins = template._bin(data)
 
-    def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
-        """Return (a tree, what it answers for each training row); weight (N,)."""
+    def __call__(self, weights: Weights) -> tuple[Tree, NDArray[Any]]:
+        """Return (a tree, what it answers for each training row)."""
         tree, targets = copy.copy(self.template), self.data.targets
         tree.random_state = self._seed()
         if targets.sums.shape[1] == 0:
             counts = [targets.layout.classes]
-            targets = class_targets(targets.classes, counts, weight)
+            targets = class_targets(targets.classes, counts, *weights)
         else:
             centred, ranked = tree.criterion != "poisson", targets.ranks is not None
-            targets = real_targets(targets.identity, weight, centred=centred, ranked=ranked)
-        data = self.data._replace(targets=targets, total_weight=float(np.sum(weight)))
+            targets = real_targets(
+                targets.identity, weights.case, centred=centred, ranked=ranked, times=weights.times
+            )
+        data = self.data._replace(targets=targets, total_weight=weights.total)
         stump = tree.max_depth == 1 and targets.sums.shape[1] == 0 and tree.max_leaf_nodes is None
         grown, _ = tree._grow_binned(self.bins, data, router=unmoved if stump else None)
         if tree.ccp_alpha:
@@ -99,14 +101,14 @@ class WholeFits(Learner):
         self.given = given  # X, y
         self.total = total
 
-    def __call__(self, weight: Floats) -> tuple[Tree, NDArray[Any]]:
-        """Return (a tree, what it answers for each training row); weight (N,)."""
+    def __call__(self, weights: Weights) -> tuple[Tree, NDArray[Any]]:
+        """Return (a tree, what it answers for each training row)."""
         seed, tree = self._seed(), clone(self.template)
         if "random_state" in tree.get_params(deep=False):
             tree.set_params(random_state=seed)
         X, y = self.given
         of_all = np.zeros(self.data.n_rows)
-        of_all[self.data.kept] = weight * (self.total / total_weight(weight))
+        of_all[self.data.kept] = weights.of_rows * (self.total / weights.total)
         tree.fit(X, y, sample_weight=of_all)
         self.members.append(tree)
         answers = arrays.to_numpy(tree.predict(X))[self.data.kept]
