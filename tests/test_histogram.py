@@ -10,9 +10,10 @@ from tests.conftest import Namespace
 from tests.fitting import Setting
 from vtree.errors import MemoryBudgetError
 from vtree.growth import grow
-from vtree.histogram import Segments, build, build_level, check_budget, node_bytes, rows_of
+from vtree.histogram import build, build_level, check_budget, node_bytes, rows_of
 from vtree_kernels.derive import derive
 from vtree_kernels.scan import with_counts
+from vtree_kernels.siblings import Siblings
 
 SETTING = Setting("gini", levels=(-1, 5))
 
@@ -32,12 +33,13 @@ def test_a_larger_sibling_is_its_parent_less_the_smaller(xp: Namespace) -> None:
     for group in bins.groups:
         rows = rows_of(targets, group.codes)
         parents = build(group, rows, order, start, stop)
-        segments = Segments(
+        segments = Siblings(
             start=children_start[[0, 3]],
             stop=children_stop[[0, 3]],
             sibling=np.array([1, 0]),
             parent_slot=np.array([1, 0]),
             unwanted=1,
+            nodes=np.arange(3),
         )
         found, derived = build_level(group, rows, order, segments, parents)
         assert derived is not None

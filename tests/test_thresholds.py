@@ -1,7 +1,7 @@
 import numpy as np
 
 from vtree.binning import bin_table
-from vtree.thresholds import missing_branch, thresholds
+from vtree.thresholds import thresholds
 
 
 def test_thresholds_lie_in_the_gaps_of_their_features() -> None:
@@ -17,10 +17,3 @@ def test_thresholds_lie_in_the_gaps_of_their_features() -> None:
     code, threshold = thresholds(feature, bin, following, bins, drawn)
     assert threshold.tolist() == drawn.tolist()
     assert code.tolist() == [1, 2, 2, 3, 4]
-
-
-def test_missing_values_go_where_was_learnt_or_to_the_larger_side() -> None:
-    learnt = np.array([True, False, True, True, False])
-    missing, n_left = np.array([1, 2, 0, 0, 0]), np.array([1, 9, 4, 5, 6])
-    child = missing_branch(learnt, missing, n_left, np.full(5, 10))
-    assert child.tolist() == [0, 1, 1, 1, 0]

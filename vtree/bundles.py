@@ -24,6 +24,9 @@ MOST_CODES = 4_096  # of a bundle
 # Denser features find few partners, and none that would save a third of the columns.
 _LEAST_DEFAULT = 0.5
 
+# Rows that tell that most features are denser, and what share of them has a default then.
+_SAMPLE, _SURE = 4_096, 0.4
+
 _FIRST = 512  # bytes of eight rows that show most conflicts at once
 
 
@@ -35,8 +38,12 @@ def bundled(bins: Bins) -> Bins:
 def _with_bundles(group: Group) -> Group:
     if group.categorical or group.features.size < 3:
         return group
+    every = max(1, group.codes.shape[0] // _SAMPLE)
+    some = _counts(arrays.to_numpy(group.codes[::every, ...]), group.n_codes)
+    if 3 * (some.max(axis=1) >= _SURE * some[0].sum()).sum() <= group.features.size:
+        return group
     codes = arrays.to_numpy(group.codes)
-    counts = np.stack([np.bincount(own, minlength=group.n_codes) for own in codes.T])
+    counts = _counts(codes, group.n_codes)
     default = np.argmax(counts, axis=1)
     away = codes.shape[0] - counts.max(axis=1)
     if 3 * (away <= (1.0 - _LEAST_DEFAULT) * codes.shape[0]).sum() <= group.features.size:
@@ -61,6 +68,11 @@ def _with_bundles(group: Group) -> Group:
     xp = arrays.namespace(group.codes)
     own_codes = xp.astype(arrays.like(shared, group.codes), arrays.code_dtype(n_codes, group.codes))
     return group._replace(bundles=Bundles(own_codes, n_codes, cell, default))
+
+
+def _counts(codes: NDArray[np.integer], n_codes: int) -> Integers:
+    """Return how many rows each code of each feature has, (F, B)."""
+    return np.stack([np.bincount(own, minlength=n_codes) for own in codes.T])
 
 
 def _members(

@@ -11,8 +11,9 @@ from vtree.arrays import Array
 from vtree.binning import Bins
 from vtree.histogram import Rows
 from vtree.sampling import Draw, drawn_places
-from vtree.thresholds import missing_branch, thresholds
-from vtree.tree import SUBSET, THRESHOLD
+from vtree.thresholds import thresholds
+from vtree.tree import SUBSET
+from vtree_kernels.choice import choice
 from vtree_kernels.derive import Derived
 from vtree_kernels.scan import Best
 
@@ -93,16 +94,10 @@ class Rules(Protocol):
 
 
 class _Candidates(NamedTuple):
-    """The best split of each node in each feature, all groups side by side, on the host (L, F)."""
+    """The best split of each node in each feature, all groups side by side, on the host."""
 
-    gain: Floats
-    bin: NDArray[np.int32]
-    following: NDArray[np.int32]
-    missing_left: NDArray[np.bool_]
-    missing: Integers
-    varies: NDArray[np.bool_]
-    left: Integers  # (L, F, S)
-    threshold: Floats | None  # drawn thresholds
+    best: Best  # (L, F)
+    threshold: Floats | None  # (L, F) drawn ones
     goes_left: dict[int, NDArray[np.int8]]  # categorical feature → (L, B)
 
 
@@ -115,54 +110,47 @@ def best_splits(found: list[Found], nodes: Nodes, rules: Rules, bins: Bins) -> S
     found: one entry a group of `bins`, as `search_group` returns them.
     """
     candidates = _side_by_side(found, bins)
-    feature, chosen = _best_features(candidates, nodes, rules)
-    at = np.arange(0, candidates.gain.size, candidates.gain.shape[1]) + feature
-
-    def of_feature(every: NDArray[Any]) -> NDArray[Any]:
-        return every.reshape(-1, *every.shape[2:]).take(at, axis=0)
-
-    left = of_feature(candidates.left)
-    split = chosen > -np.inf
-    sides = np.stack([left, nodes.total - left], axis=1)  # (L, 2, S)
-    learnt, missing = of_feature(candidates.missing_left), of_feature(candidates.missing)
-    sizes = left[:, rules.size], nodes.total[:, rules.size]
-    missing_child = missing_branch(learnt, missing, *sizes)
-    drawn = None if candidates.threshold is None else of_feature(candidates.threshold)
-    gap = of_feature(candidates.bin), of_feature(candidates.following)
-    bin, threshold = thresholds(feature, *gap, bins, drawn)
+    gain, worth, place = _legal_gains(candidates.best, nodes, rules)
+    rest = nodes.total, rules.size, bins.is_categorical
+    chosen = choice(gain, candidates.best, *rest, worth, place)
+    feature, split = chosen.feature, chosen.n_children > 0
+    drawn = candidates.threshold
+    if drawn is not None:
+        drawn = drawn[np.arange(feature.size), feature]
+    bin, threshold = thresholds(feature, chosen.bin, chosen.following, bins, drawn)
     maps = {
-        node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], missing_child[node])
+        node: _branch_map(candidates.goes_left[f][node], bins.n_bins[f], chosen.missing_child[node])
         for node, f in enumerate(feature.tolist() if candidates.goes_left else [])
         if f in candidates.goes_left and split[node]
     }
     return Splits(
         feature=np.where(split, feature, -1).astype(np.int32),
-        kind=np.where(bins.is_categorical[feature], SUBSET, THRESHOLD).astype(np.int8),
-        bin=bin.astype(np.int32),
+        kind=chosen.kind,
+        bin=bin,
         threshold=threshold,
-        gain=chosen,
-        missing_child=missing_child,
-        n_children=np.where(split, 2, 0).astype(np.int32),
-        child_total=sides[split].reshape(-1, left.shape[1]),
+        gain=chosen.gain,
+        missing_child=chosen.missing_child,
+        n_children=chosen.n_children,
+        child_total=chosen.child_total,
         child_of_code=maps,
     )
 
 
-def _best_features(candidates: _Candidates, nodes: Nodes, rules: Rules) -> tuple[Integers, Floats]:
-    """Return (each node's feature, what its split gains: −inf if none may split it)."""
-    gain, n_features = candidates.gain, candidates.gain.shape[1]
+def _legal_gains(
+    best: Best, nodes: Nodes, rules: Rules
+) -> tuple[Floats, Floats | None, Integers | None]:
+    """Return (gains, −∞ of features that may not split a node; what they are worth; places).
+
+    As the kernel `choice` takes them.
+    """
+    gain, n_features = best.gain, best.gain.shape[1]
     place = None
     if rules.draw.leaves_out(n_features):
-        place = drawn_places(rules.draw, nodes.key, candidates.varies)
+        place = drawn_places(rules.draw, nodes.key, best.varies)
         gain = np.where(place < n_features, gain, -np.inf)
     for rule in rules.legal:
         gain = np.where(rule(nodes, n_features), gain, -np.inf)
-    worth = gain if rules.feature_costs is None else gain / rules.feature_costs
-    feature = worth.argmax(axis=1)  # the first of equal ones
-    if place is not None:
-        best = worth == worth.max(axis=1, keepdims=True)
-        feature = np.argmin(np.where(best, place, n_features), axis=1)
-    return feature, gain[np.arange(feature.size), feature]
+    return gain, None if rules.feature_costs is None else gain / rules.feature_costs, place
 
 
 def joined_splits(parts: list[Splits]) -> Splits:
@@ -179,33 +167,23 @@ def joined_splits(parts: list[Splits]) -> Splits:
 
 def _side_by_side(found: list[Found], bins: Bins) -> _Candidates:
     """Put the groups' results into columns by feature number."""
-    place = np.argsort(np.concatenate([group.features for group in bins.groups]))
-
-    def columns(name: str) -> NDArray[Any]:
-        parts: list[NDArray[Any]] = [getattr(each.best, name) for each in found]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)[:, place]
-
     goes_left: dict[int, NDArray[np.int8]] = {}
-    threshold = None
     for group, each in zip(bins.groups, found, strict=True):
         if each.goes_left is not None:
             columns_left = enumerate(group.features.tolist())
             goes_left.update({f: each.goes_left[:, g] for g, f in columns_left})
-        if each.threshold is not None:
-            if threshold is None:
-                threshold = np.zeros((each.best.gain.shape[0], place.size))
-            threshold[:, group.features] = each.threshold
-    return _Candidates(
-        gain=columns("gain"),
-        bin=columns("bin"),
-        following=columns("next"),
-        missing_left=columns("missing_left"),
-        missing=columns("missing"),
-        varies=columns("varies"),
-        left=columns("left"),
-        threshold=threshold,
-        goes_left=goes_left,
-    )
+    if len(found) == 1:
+        return _Candidates(found[0].best, found[0].threshold, goes_left)
+    place = np.argsort(np.concatenate([group.features for group in bins.groups]))
+    every = zip(*(each.best for each in found), strict=True)
+    best = Best._make(np.concatenate(parts, axis=1)[:, place] for parts in every)
+    threshold = None
+    if any(each.threshold is not None for each in found):
+        threshold = np.zeros(best.gain.shape)
+        for group, each in zip(bins.groups, found, strict=True):
+            if each.threshold is not None:
+                threshold[:, group.features] = each.threshold
+    return _Candidates(best, threshold, goes_left)
 
 
 def _branch_map(

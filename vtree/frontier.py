@@ -19,12 +19,13 @@ from vtree.arrays import Array
 from vtree.binning import Bins, Group
 from vtree.choice import NodeRows, Nodes, Splits, joined_splits
 from vtree.grown import Grown, used_features
-from vtree.histogram import Segments, build, build_level, node_bytes, nodes_that_fit, per_feature
+from vtree.histogram import build, build_level, node_bytes, nodes_that_fit, per_feature
 from vtree.plan import Plan
 from vtree.routing import Data
 from vtree.splits import Searcher
 from vtree_kernels.derive import derive
 from vtree_kernels.search import search as rows_search
+from vtree_kernels.siblings import Siblings, siblings
 
 Integers = NDArray[np.int64]
 
@@ -74,7 +75,8 @@ def _search_together(
     # results are held together then. Wider levels are built in slices, as fast and in less memory.
     if 6 * all_groups * wanted.size > plan.budget:
         return _search_in_slices(grown, wanted, data, plan), wanted, None
-    segments, nodes = _segments(grown, wanted, kept)
+    segments = _segments(grown, wanted, kept)
+    nodes = segments.nodes
     request = _request(grown, nodes, data, search)
     hists: list[Array | None] = []
     found = []
@@ -132,40 +134,11 @@ def _request(grown: Grown, nodes: Integers, data: Data, search: Searcher) -> Nod
     )
 
 
-def _segments(grown: Grown, wanted: Integers, kept: Kept | None) -> tuple[Segments, Integers]:
-    """Decide which histograms to build and which to derive from a kept parent.
-
-    Returns (segments, the wanted nodes in the order of their histograms).
-    """
-    slot = np.full(grown.feature.size + 1, -1)  # one more for the parent of roots, −1
-    if kept is not None:
-        slot[kept.nodes] = np.arange(kept.nodes.size)
-    parent = grown.parent[wanted]
-    # Only of two children that share all rows of their parent is one what the other leaves.
-    paired = (parent >= 0) & (grown.n_children[parent] == 2)
-    sibling = np.where(paired, 2 * grown.first_child[parent] + 1 - wanted, -1)
-    together = grown.total[wanted, 0] + grown.total[sibling, 0]
-    sibling = np.where(together == grown.total[parent, 0], sibling, -1)
-    own_rows = grown.total[wanted, 0]
-    fewer = np.where(sibling < 0, 0, grown.total[sibling, 0])
-    # Of two equal siblings the first is built.
-    larger = (own_rows > fewer) | ((own_rows == fewer) & (wanted > sibling))
-    is_derived = (slot[parent] >= 0) & (sibling >= 0) & larger
-    derived, their_siblings = wanted[is_derived], sibling[is_derived]
-    built = np.sort(wanted[~is_derived])
-    place = np.full(grown.feature.size, -1)
-    place[built] = 0
-    unwanted = np.sort(their_siblings[place[their_siblings] < 0])
-    all_built = np.concatenate([unwanted, built])
-    place[all_built] = np.arange(all_built.size)
-    segments = Segments(
-        start=grown.start[all_built],
-        stop=grown.stop[all_built],
-        sibling=place[their_siblings],
-        parent_slot=slot[grown.parent[derived]],
-        unwanted=unwanted.size,
-    )
-    return segments, np.concatenate([built, derived])
+def _segments(grown: Grown, wanted: Integers, kept: Kept | None) -> Siblings:
+    """Decide which histograms to build and which to derive from a kept parent."""
+    before = wanted[:0] if kept is None else kept.nodes
+    tree = grown.parent, grown.first_child, grown.n_children, grown.total
+    return siblings(wanted, before, *tree, grown.start, grown.stop)
 
 
 def summed_groups(bins: Bins, search: Searcher) -> list[Group]:

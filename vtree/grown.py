@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vtree import arrays, draws
+from vtree import arrays
 from vtree.arrays import Array
 from vtree.histogram import Rows
 from vtree.targets import Targets
@@ -17,6 +17,7 @@ from vtree.tree import children
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
 from vtree_kernels.histogram import packed_sums
+from vtree_kernels.offspring import Family, offspring
 from vtree_kernels.segment_sums import segment_sums
 
 Integers = NDArray[np.int64]
@@ -207,23 +208,11 @@ def with_children(
     node's segment; what is left of it stays with the node. room: arrays, blank behind, that `grown`
     is the beginning of; None before the first call.
     """
-    before = grown.feature.size
-    n_children = grown.n_children[chosen]
-    first = np.cumsum(n_children) - n_children
-    grown.first_child[chosen] = before + first
-    parent = np.repeat(chosen, n_children)
-    room = _with_room(grown, room, parent.size)
-    joined = Grown._make(field[: before + parent.size] for field in room)
-    sizes, stop = total[:, 0], np.cumsum(total[:, 0])
-    stop += np.repeat(grown.start[chosen] - (stop - sizes)[first], n_children)
-    joined.tree[before:] = grown.tree[parent]
-    joined.parent[before:] = parent
-    joined.depth[before:] = grown.depth[parent] + 1
-    number = np.arange(parent.size) - np.repeat(first, n_children)
-    joined.key[before:] = draws.child_key(grown.key[parent], number)
-    joined.start[before:], joined.stop[before:] = stop - sizes, stop
-    joined.total[before:] = total
-    return joined, room, np.arange(before, before + parent.size)
+    before, count = grown.feature.size, total.shape[0]
+    room = _with_room(grown, room, count)
+    joined = Grown._make(field[: before + count] for field in room)
+    offspring(chosen, before, total, Family(*(getattr(joined, name) for name in Family._fields)))
+    return joined, room, np.arange(before, before + count)
 
 
 def breadth_first_of(grown: Grown, n_trees: int) -> tuple[Grown, Integers, Integers]:

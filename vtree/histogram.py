@@ -21,6 +21,7 @@ from vtree_kernels.derive import Derived
 from vtree_kernels.histogram import Compact, compacted, histogram, unpacked
 from vtree_kernels.medians import Ranks
 from vtree_kernels.scan import Layout
+from vtree_kernels.siblings import Siblings
 
 Integers = NDArray[np.int64]
 
@@ -90,20 +91,6 @@ def _whole(weight: Array, example: Array) -> Array:
     there = arrays.like(weight, example)
     xp = arrays.namespace(there)
     return xp.astype(there, xp.int64, copy=False)
-
-
-class Segments(NamedTuple):
-    """Nodes whose histograms are wanted, and how to come by them.
-
-    Nodes to build come first: those that only serve a sibling, then wanted ones; then derived
-    nodes, node d being parent_slot[d]'s histogram less that of built node sibling[d].
-    """
-
-    start: Integers  # (built,)
-    stop: Integers
-    sibling: Integers  # (derived,) index into the built nodes
-    parent_slot: Integers  # (derived,) index into the previous histograms
-    unwanted: int  # how many of the built nodes only serve a sibling
 
 
 def node_bytes(groups: Sequence[Group], layout: Layout) -> int:
@@ -210,7 +197,7 @@ def per_feature(group: Group, hist: Array) -> Array:
 
 
 def build_level(
-    group: Group, rows: Rows, order: Array, segments: Segments, previous: Array | None
+    group: Group, rows: Rows, order: Array, segments: Siblings, previous: Array | None
 ) -> tuple[Array, Derived | None]:
     """Return the histograms (L, G, B, S) of the wanted nodes of `segments`, as `build` does.
 

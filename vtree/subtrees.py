@@ -21,9 +21,10 @@ from vtree.grown import Grown, alike, used_features
 from vtree.routing import Data
 from vtree.sampling import Columns
 from vtree.splits import Search, Searcher
-from vtree.thresholds import lines_of, missing_branch
+from vtree.thresholds import lines_of
 from vtree_kernels import own_pages
 from vtree_kernels.breadth_first import breadth_first
+from vtree_kernels.choice import missing_branch
 from vtree_kernels.gaps import Lines, gaps
 from vtree_kernels.subtree import (
     MOST_BYTES,

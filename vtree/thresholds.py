@@ -1,4 +1,4 @@
-"""What a node stores of a split between two codes: bin, threshold, branch of missing values."""
+"""What a node stores of a split between two codes: bin and threshold."""
 
 from __future__ import annotations
 
@@ -18,26 +18,13 @@ Integers = NDArray[np.int64]
 _FEW = 1 << 16
 
 
-def missing_branch(
-    missing_left: NDArray[np.bool_], missing: Integers, left: Integers, both: Integers
-) -> NDArray[np.int32]:
-    """Return the learnt branch of missing values, or the larger one (second on ties).
-
-    missing (Q,): rows of the node that tell; left, both (Q,): sizes of the first child and of the
-    node, as `Search.size` has them.
-    """
-    told, second_is_larger = missing > 0, left <= both - left
-    second: NDArray[np.bool_] = np.where(told, missing_left == 0, second_is_larger)
-    return second.astype(np.int32)
-
-
 def thresholds(
     feature: Integers,
     bin: NDArray[Any],
     following: NDArray[Any],
     bins: Bins,
     drawn: Floats | None = None,
-) -> tuple[Integers, Floats]:
+) -> tuple[NDArray[np.int32], Floats]:
     """Return (bin, threshold) of Q splits, each halfway through the gap between a node's rows.
 
     feature, bin, following (Q,): as `scan` finds them; drawn (Q,): thresholds that are settled.
@@ -45,8 +32,7 @@ def thresholds(
     """
     own = np.asarray(feature, dtype=np.int32)
     gap = np.asarray(bin, dtype=np.int32), np.asarray(following, dtype=np.int32)
-    code, threshold = gaps(own, *gap, lines_of(own, bins), drawn)
-    return code.astype(np.int64), threshold
+    return gaps(own, *gap, lines_of(own, bins), drawn)
 
 
 def with_lines(bins: Bins) -> Bins:

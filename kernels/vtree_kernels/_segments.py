@@ -32,10 +32,10 @@ def in_turn_pays(n_rows: int, start: NDArray[np.int64], stop: NDArray[np.int64])
 
 
 @numba.njit(cache=True, nogil=True)
-def _write(numbers, rows, tasks, first, last):  # type: ignore[no-untyped-def]
-    for t in range(first, last):
-        own = numbers.dtype.type(tasks[t, 0])
-        for position in range(np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])):
+def _write(numbers, rows, start, stop):  # type: ignore[no-untyped-def]
+    for segment in range(start.size):
+        own = numbers.dtype.type(segment)
+        for position in range(np.uint64(start[segment]), np.uint64(stop[segment])):
             numbers[np.uint64(rows[position])] = own
 
 
@@ -65,15 +65,13 @@ def summed(
 def segment_of_rows(
     rows: NDArray[np.int32], start: NDArray[np.int64], stop: NDArray[np.int64], n_rows: int
 ) -> NDArray[Any]:
-    """Return the segment of each row of a table (n_rows,), L for rows of none."""
+    """Return the segment of each row of a table (n_rows,), L for rows of none.
+
+    By one thread: rows of all segments share the lines of `numbers`, and lines that two threads
+    write to go to and fro between their caches: 2.2 ms a million rows instead of 0.3.
+    """
     numbers = np.empty(n_rows, number_dtype(start.size + 1))
     if int((stop - start).sum()) < n_rows:
         numbers.fill(start.size)
-    tasks = chunks(start, stop, CHUNK)
-    borders = batches(tasks, CHUNK, 0)
-
-    def write(index: int) -> None:
-        _write(numbers, rows, tasks, borders[index], borders[index + 1])
-
-    _threads.run(write, len(borders) - 1, work=4 * int((stop - start).sum()))
+    _write(numbers, rows, start, stop)
     return numbers

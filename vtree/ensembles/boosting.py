@@ -60,6 +60,7 @@ from vtree.subsets import OneRule, WeightyLevels
 from vtree.thresholds import with_lines
 from vtree.tree import Tree, canonical, is_in_order, joined, narrow
 from vtree_kernels.level_subsets import Sorted
+from vtree_kernels.numbered import row_segments
 from vtree_kernels.scan import Limits
 from vtree_kernels.spread import spread
 
@@ -213,9 +214,10 @@ def _frontier(
         whole = grown.total[: numbers.size, derived.targets.layout.weight].astype(np.float64)
         grown = without_weak_links(grown, whole * least)
     leaf = leaves_by_rows(grown)
-    if derived.whole is not None:
-        grown = with_all_digits(grown, leaf, rows, derived)
     begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
+    place = row_segments(rows, begin, end, n_rows * numbers.size)
+    if derived.whole is not None:
+        grown = with_all_digits(grown, leaf, rows, derived, place)
     step = _steps(grown, np.arange(grown.tree.size), training.bins, system, derived)
     if system.bounded and system.path_smooth > 0.0:
         step = smoothed(step, grown, system.path_smooth)
@@ -231,7 +233,7 @@ def _frontier(
     check_finite(value)
     columns = sums.T[numbers[0] : numbers[-1] + 1, ...]
     own = arrays.namespace(sums).reshape(columns, (-1,))  # of memory in one piece: a view
-    spread(own, rows, begin, end, value[leaf, 0])
+    spread(own, rows, begin, end, value[leaf, 0], place)
     return _tree(grown, branch_map, value, derived)
 
 

@@ -28,19 +28,23 @@ def leaves_by_rows(grown: Grown) -> Integers:
     return by_rows
 
 
-def with_all_digits(grown: Grown, leaf: Integers, rows: Array, derived: Derivatives) -> Grown:
-    """Return `grown` with the statistics of leaves, and of all above them, in all their digits."""
+def with_all_digits(
+    grown: Grown, leaf: Integers, rows: Array, derived: Derivatives, place: Array | None
+) -> Grown:
+    """Return `grown` with the statistics of leaves, and of all above them, in all their digits.
+
+    leaf: as `leaves_by_rows` returns them; place: that there of each row's leaf, or None.
+    """
     assert derived.whole is not None
     layout, total = derived.targets.layout, grown.total.copy()
-    planes = [layout.weight, layout.first]
     begin, end = (ends[leaf].astype(np.int64) for ends in (grown.start, grown.stop))
-    sums = segment_sums(derived.whole, rows, begin, end)
-    total[leaf[:, None], planes] = arrays.to_numpy(sums)
-    for nodes in reversed(_levels(grown)):
-        own = nodes[grown.first_child[nodes] >= 0]
-        first = grown.first_child[own]
-        below = total[first] + total[first + 1]
-        total[own[:, None], planes] = below[:, planes]
+    sums = arrays.to_numpy(segment_sums(derived.whole, rows, begin, end, place))
+    # What leaves up to one have together; the leaves of a node follow each other, and none begins
+    # inside a node that was taken back.
+    reached = np.concatenate([np.zeros((1, 2), dtype=np.int64), np.cumsum(sums, axis=0)])
+    first, last = np.searchsorted(begin, grown.start), np.searchsorted(begin, grown.stop)
+    own = np.flatnonzero(last > first)
+    total[own[:, None], [layout.weight, layout.first]] = reached[last[own]] - reached[first[own]]
     return grown._replace(total=total)
 
 

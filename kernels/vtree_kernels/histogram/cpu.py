@@ -38,7 +38,7 @@ from vtree_kernels.histogram.words import (
 
 # Rows of one node per task: long enough to hide the reduction of a private copy, but where there
 # are not so many in all, as few as leave all threads their share.
-CHUNK, LEAST_CHUNK, SHARES = 65_536, 16_384, 8
+CHUNK, LEAST_CHUNK, SHARES = 65_536, 16_384, 16
 BLOCK = 512  # rows whose words are packed before they are added
 NEAR = 1 << 18  # bytes of cells that stay in the L2 cache
 LEAST = 32  # features that pass at once: fewer do not pay for reading a row again

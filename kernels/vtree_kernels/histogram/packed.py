@@ -45,6 +45,29 @@ def field_of(word: Any, halves: Any, begin: Any, half: Any) -> Any:
     return ((word + halves) >> begin) & (half + half - 1)
 
 
+@register_jitable
+def _are_consecutive(rows: Any) -> Any:
+    """Tell whether each row number is one more than the one before; without a branch a row."""
+    others = 0
+    for i in range(1, rows.size):
+        others += rows[i] != rows[i - 1] + 1
+    return others == 0
+
+
+@register_jitable
+def _sum(words: Any, rows: Any, together: Any) -> Any:
+    """Return the sum of rows' words, which lie side by side if `together`."""
+    own = np.int64(0)
+    if together:
+        first = np.uint64(rows[0])
+        for word in words[first : first + np.uint64(rows.size)]:
+            own += word
+    else:
+        for row in rows:
+            own += words[np.uint64(row)]
+    return own
+
+
 @numba.njit(cache=True, nogil=True)
 def _add(  # type: ignore[no-untyped-def]
     part, rows, tasks, first, last, words, width, lowest, first_sum, most
@@ -58,10 +81,9 @@ def _add(  # type: ignore[no-untyped-def]
     for t in range(first, last):
         begin, end = np.uint64(tasks[t, 1]), np.uint64(tasks[t, 2])
         part[t] = 0
+        together = _are_consecutive(rows[begin:end])
         for block in range(begin, end, np.uint64(most)):
-            own = np.int64(0)
-            for position in range(block, min(block + np.uint64(most), end)):
-                own += words[np.uint64(rows[position])]
+            own = _sum(words, rows[block : min(block + np.uint64(most), end)], together)
             for f in range(width.size):
                 sign = np.int64(1) << (width[f] - 1)
                 value = own & (sign + sign - 1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._segments import CHUNK, segment_of_rows
+from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
 from vtree_kernels.numbered.reference import Column, number_dtype
 
 Floats = NDArray[np.float64]
@@ -68,6 +68,15 @@ def segment_numbers(
     rows: NDArray[np.int32], start: Integers, stop: Integers, n_rows: int
 ) -> NDArray[Any]:
     """Return the number of each row's segment; see the package for the contract."""
+    return segment_of_rows(rows, start, stop, n_rows)
+
+
+def row_segments(
+    rows: NDArray[np.int32], start: Integers, stop: Integers, n_rows: int
+) -> NDArray[Any] | None:
+    """Return the number of each row's segment or None; see the package for the contract."""
+    if not in_turn_pays(n_rows, start, stop):
+        return None
     return segment_of_rows(rows, start, stop, n_rows)
 
 

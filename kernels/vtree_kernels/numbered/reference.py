@@ -37,6 +37,11 @@ def segment_numbers(
     return numbers
 
 
+def row_segments(rows: Any, start: Integers, stop: Integers, n_rows: int) -> NDArray[Any] | None:
+    """Return None: no loop of array expressions passes over rows in turn."""
+    return None
+
+
 def numbered_sums(
     number: NDArray[Any],
     n_segments: int,

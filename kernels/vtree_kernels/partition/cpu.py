@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from vtree_kernels import _threads
 from vtree_kernels._tasks import batches, chunks
 
-CHUNK = 32_768  # rows of one node per task
-LEAST_CHUNK, SHARES = 4_096, 32  # rows of tasks of one call: so many, or a share of all rows
+CHUNK = 65_536  # rows of one node per task
+LEAST_CHUNK, SHARES = 16_384, 16  # rows of tasks of one call: so many, or a share of all rows
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,9 +1,10 @@
 """segment_sums: whole numbers of the rows of some segments, added up.
 
-    sums = segment_sums(values, rows, start, stop)
+    sums = segment_sums(values, rows, start, stop, number)
 
 values (N, P) int32 or int64; rows (R,) int32, those of segment l at rows[start[l] : stop[l]];
-start, stop (L,) int64 NumPy. Returns sums (L, P) int64 where the values are:
+start, stop (L,) int64 NumPy; number: what `numbered.row_segments` returned for the same segments,
+or None. Returns sums (L, P) int64 where the values are:
 
     sums[l, p] = Σ values[row, p] over the rows of segment l
 

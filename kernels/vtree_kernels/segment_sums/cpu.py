@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows, summed
+from vtree_kernels._segments import CHUNK, summed
+from vtree_kernels.numbered.cpu import row_segments
 
 
 @numba.njit(cache=True, nogil=True)
@@ -41,11 +42,13 @@ def segment_sums(
     rows: NDArray[np.int32],
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
+    number: NDArray[Any] | None = None,
 ) -> NDArray[np.int64]:
     """Return sums (L, P); see the package for the contract."""
     n_rows, width = values.shape
-    if in_turn_pays(n_rows, start, stop):
-        number = segment_of_rows(rows, start, stop, n_rows)
+    if number is None:
+        number = row_segments(rows, start, stop, n_rows)
+    if number is not None:
         size = max(CHUNK, 64 * start.size)  # so many rows that sums of tasks cost little beside
         parts = np.zeros((-(-n_rows // size), start.size + 1, width), np.int64)
 

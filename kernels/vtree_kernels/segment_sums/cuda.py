@@ -19,7 +19,13 @@ VARIANTS: tuple[dict[str, Any], ...] = tuple(
 _program = Program("segment_sums")
 
 
-def segment_sums(values: Any, rows: Any, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Any:
+def segment_sums(
+    values: Any,
+    rows: Any,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    number: Any = None,
+) -> Any:
     """Return sums (L, P) on the device; see the package for the contract."""
     here, planes = device_of(values), values.shape[1]
     sums = here.zeros((start.size, planes), np.int64)

@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 from vtree_kernels.histogram.reference import node_of_position, sums_by_key
 
 
-def segment_sums(values: Any, rows: Any, start: Any, stop: Any) -> Any:
+def segment_sums(values: Any, rows: Any, start: Any, stop: Any, number: Any = None) -> Any:
     """Return sums (L, P); see the package for the contract."""
     xp = array_namespace(values)
     positions, segment = node_of_position(rows, start, stop)

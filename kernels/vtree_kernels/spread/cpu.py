@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels import _threads
-from vtree_kernels._segments import CHUNK, in_turn_pays, segment_of_rows
+from vtree_kernels._segments import CHUNK
 from vtree_kernels._tasks import batches, chunks
+from vtree_kernels.numbered.cpu import row_segments
 
 
 @numba.njit(cache=True, nogil=True)
@@ -31,10 +34,12 @@ def spread(
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
     value: NDArray[np.float64],
+    number: NDArray[Any] | None = None,
 ) -> None:
     """Change sums (N,); see the package for the contract."""
-    if in_turn_pays(sums.size, start, stop):
-        number = segment_of_rows(rows, start, stop, sums.size)
+    if number is None:
+        number = row_segments(rows, start, stop, sums.size)
+    if number is not None:
         own = np.append(value, -0.0)  # changes no number, not even another −0
 
         def block(part: slice) -> None:

@@ -23,6 +23,7 @@ def spread(
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
     value: NDArray[np.float64],
+    number: Any = None,
 ) -> None:
     """Change sums (N,), which lie in one piece; see the package for the contract."""
     here = device_of(sums)

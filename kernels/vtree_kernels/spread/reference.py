@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ def spread(
     start: NDArray[np.int64],
     stop: NDArray[np.int64],
     value: NDArray[np.float64],
+    number: Any = None,
 ) -> None:
     """Change sums (N,); see the package for the contract."""
     for begin, end, own in zip(start.tolist(), stop.tolist(), value.tolist(), strict=True):
