@@ -133,11 +133,13 @@ def written(
     out: NDArray[np.int32] | None = None,
     *,
     keep: bool = True,
+    each: int = 4,
 ) -> NDArray[np.int32]:
     """Return the rows from the counts (n, C) of each task, (n, 3) node, first, last.
 
     write(out, cursor, first, last): of some tasks; cursor (n, C): where each child begins in `out`.
-    out: the array to write to, new if None; keep: whether to write what no segment holds, too.
+    out: the array to write to, new if None; keep: whether to write what no segment holds, too;
+    each: what a row takes, in updates.
     """
     cursor = np.empty_like(counts)
     _place(cursor, counts, tasks, start)
@@ -149,5 +151,5 @@ def written(
         elif keep:
             _keep(result, rows, start, stop)
 
-    _threads.run(write_some, len(borders), work=4 * int((stop - start).sum()))
+    _threads.run(write_some, len(borders), work=each * int((stop - start).sum()))
     return result

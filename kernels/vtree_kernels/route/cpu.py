@@ -316,4 +316,4 @@ def _in_two(
     tasks, counts = tasks[several], counts[several]
     copy = functools.partial(_copy_parts, parted, counts, tasks)
     given = rows, start, stop, tasks, together(tasks), counts
-    return written(*given, copy, out, keep=not overwrite)
+    return written(*given, copy, out, keep=not overwrite, each=1)
