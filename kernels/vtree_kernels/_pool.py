@@ -35,6 +35,13 @@ class Helper:
         self._work = work
         self._begin.release()
 
+    def recall(self) -> bool:
+        """Take the work back if it has not begun; tell whether that was so."""
+        if not self._begin.acquire(blocking=False):
+            return False
+        self._work = None
+        return True
+
     def join(self) -> BaseException | None:
         """Wait until it has returned; return what it raised, if anything."""
         from vtree_kernels._spinning import spin  # not before, for it loads Numba
@@ -87,9 +94,11 @@ def together(
 ) -> None:
     """Call `here` in this thread and the others in threads of their own; raise what one raised.
 
-    Where threads wait for the work of each other some of the others, or all, are not called: what
-    they share has to be done without them. After an error or an interrupt `give_up` is called
-    before they are waited for, so that no thread writes to the caller's arrays any more.
+    Where threads wait for the work of each other some of the others, or all, are not called, nor
+    are those that have not begun when `here` is done, for on a busy machine a thread may have to
+    wait for a core: what they share has to be done without them. After an error or an interrupt
+    `give_up` is called before they are waited for, so that no thread writes to the caller's arrays
+    any more.
     """
     begun: list[Helper] = []
     for work in elsewhere:
@@ -102,7 +111,7 @@ def together(
         here()
     finally:
         give_up()
-        errors = [one.join() for one in begun]
+        errors = [one.join() for one in begun if not one.recall()]
         _idle.extend(begun)
     for error in errors:
         if error is not None:

@@ -1,10 +1,11 @@
 """Threads that wait for work: they serve again and again, also after errors, and are limited."""
 
+import functools
 import gc
 import os
 import threading
+import time
 import weakref
-from collections.abc import Callable
 
 import pytest
 
@@ -17,14 +18,32 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_pool, "_count", 0)
 
 
-def _together(n_others: int, works: list[Callable[[], object]] | None = None) -> list[str]:
+def _together(n_others: int) -> list[str]:
     """Call as many works at once as there are threads for; return the names of these."""
     names: list[str] = []
 
     def work() -> None:
         names.append(threading.current_thread().name)
 
-    _pool.together(work, works or [work] * n_others, lambda: None)
+    def wait_for_all() -> None:
+        # Who has not begun when this one ends is not called.
+        most = time.monotonic() + 30.0
+        while len(names) < len(called) and time.monotonic() < most:
+            time.sleep(0.001)
+        work()
+
+    called: list[object] = []
+    helper = _pool.helper
+
+    def counted() -> _pool.Helper | None:
+        one = helper()
+        if one is not None:
+            called.append(one)
+        return one
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pool, "helper", counted)
+        _pool.together(wait_for_all, [work] * n_others, lambda: None)
     return names
 
 
@@ -56,23 +75,54 @@ def test_without_a_thread_the_caller_works_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_errors_reach_the_caller_and_threads_stay() -> None:
+    begun = threading.Event()
+
     def fails() -> None:
+        begun.set()
         raise ArithmeticError("of another thread")
 
     for _ in range(3):
+        begun.clear()
         with pytest.raises(ArithmeticError, match="of another thread"):
-            _together(1, [fails])
+            _pool.together(lambda: begun.wait(30.0), [fails], lambda: None)
     assert len(_together(1)) == 2
 
 
+def test_a_thread_that_has_not_begun_is_not_waited_for() -> None:
+    called: list[int] = []
+
+    class Late(_pool.Helper):
+        """One that gets no core until it is let go."""
+
+        def __init__(self) -> None:
+            self.let_go = threading.Event()
+            super().__init__()
+
+        def _serve(self) -> None:
+            assert self.let_go.wait(30.0)
+            super()._serve()
+
+    late = Late()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pool, "_idle", [late])
+        _pool.together(lambda: None, [lambda: called.append(1)], lambda: None)
+        assert _pool._idle == [late] and not called
+        late.let_go.set()
+        ended = threading.Event()
+        _pool.together(lambda: ended.wait(30.0), [ended.set], lambda: None)
+    assert ended.is_set() and not called
+
+
 def test_after_an_error_here_the_others_are_told_and_waited_for() -> None:
-    told, ended = threading.Event(), threading.Event()
+    begun, told, ended = threading.Event(), threading.Event(), threading.Event()
 
     def waits() -> None:
+        begun.set()
         assert told.wait(30.0)
         ended.set()
 
     def fails() -> None:
+        assert begun.wait(30.0)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -85,9 +135,10 @@ def test_nothing_of_the_work_is_held() -> None:
         def __call__(self) -> None:
             pass
 
-    work = Held()
-    known = weakref.ref(work)
-    _pool.together(lambda: None, [work], lambda: None)
-    del work
-    gc.collect()
-    assert known() is None
+    for pause in (0.0, 0.05):  # taken back, most likely, and done
+        work = Held()
+        known = weakref.ref(work)
+        _pool.together(functools.partial(time.sleep, pause), [work], lambda: None)
+        del work
+        gc.collect()
+        assert known() is None

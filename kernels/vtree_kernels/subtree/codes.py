@@ -34,7 +34,7 @@ def _look(gain: Callable[[Any, Any, Any], Any], shape: Shape, kind: Kind) -> Any
         minima: Any, layout: Any, sums: Any,
     ) -> Any:  # fmt: skip
         """Return (gain, bin, next, missing left, missing, whether it varies)."""
-        begin, end, _, own, held, levels = node
+        begin, end, _, own, held, levels, _ = node
         dense = by_code[0][:n_codes]
         if is_level(levels, f):
             return search_levels(
@@ -67,15 +67,18 @@ def code_search(  # noqa: C901  (one compiled loop)
         columns: Any, _: Any, local: Any, node: Any, statistics: Any, n_codes: Any,
         rules: Any, work: Any,
     ) -> Any:  # fmt: skip
-        """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code)."""
-        begin, end, state, _, held, levels = node
+        """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last code).
+
+        node: with (least, most), the places of features to look at: all, unless none are drawn.
+        """
+        begin, end, state, _, held, levels, (least, most) = node
         (_, _, min_rows, min_weight, _, costs), (max_features, order_state, _), layout, _ = rules
         by_code, line, order, sums, _ = work
         n_features, n_rows, minima = columns.shape[0], end - begin, (min_rows, min_weight)
         draws, turns = _next_state(order_state, state), 0
         best, worth, found, varied = -np.inf, -np.inf, -1, False
         its_bin, its_next, its_way, its_missing = np.int64(0), np.int64(0), False, np.int64(0)
-        for looked in range(n_features):
+        for looked in range(least, most):
             # Two rows have one split, whichever feature makes it, where none is forbidden.
             one_split = free and n_rows == 2 and not costs.size
             if varied and (looked >= max_features or one_split):

@@ -32,7 +32,8 @@ from vtree_kernels.subtree.reference import (
     fields_of,
     words_of,
 )
-from vtree_kernels.subtree.whole import room_for, whole_grower
+from vtree_kernels.subtree.together import grow_together, useful_threads
+from vtree_kernels.subtree.whole import room_for
 
 ROWS = 16_384  # of a task
 LEAST = 8_192  # below, a node's columns are copied once more, for they are all in the cache then
@@ -213,19 +214,17 @@ def _grow_task(
     *,
     in_turn: bool = False,
     cells: bool = False,
+    alone: bool = False,
 ) -> int:
-    """Write the nodes of one task to `made`, return how many; their rows are sorted in place."""
+    """Write the nodes of one task to `made`, return how many; their rows are sorted in place.
+
+    alone: whether there are no other tasks, so that threads have nothing else to do.
+    """
     lengths = given.stop - given.start
-    most_near = NEAR if cells else LEAST
     own = np.empty(int(lengths.sum()), dtype=np.int32)
     _gather_rows(own, rows, given.start, given.stop)
-    if least and rule.raw and _by_column(table.values):
-        near = _Near(np.asarray(table.values).T, own.astype(np.uint32), statistics, None)
-    elif in_turn and not rule.raw and _is_near(table, statistics, most_near):
-        own_columns = table.codes[0].T
-        near = _Near(own_columns, own.astype(np.uint32), statistics.of(slice(None)), None)
-    else:
-        near = _copied(own, table, statistics, rule.raw, room)
+    most_near = (NEAR if cells else LEAST) if in_turn else -1
+    near = _near_rows(own, table, statistics, rule.raw, room, most_near, values=least > 0)
     columns = near.columns
     bits = columns.view(BITS[columns.dtype]) if rule.raw else columns
     ends = np.cumsum(lengths)
@@ -234,26 +233,58 @@ def _grow_task(
     what = (*_of_rows(near.statistics, rule), table.n_codes, *_fixed(rule))
     kind = Kind(rule.answer, rule.usable is not None, kind_of(rule.levels))
     widest = int(table.n_codes.max())
-    shared = scratch(widest, most, given.start.size, what[0][0], rule.layout, bits, rule.raw, kind)
+    of_rows = what[0][0], rule.layout, bits, rule.raw, kind
+
+    def new_scratch() -> Any:
+        return scratch(widest, most, given.start.size, *of_rows)
+
     held, out = _held(made, rule), tuple(made[name] for name in ALWAYS)
     levels = levels_for(rule, table.n_codes, made.get("ways", NO_WAYS))
     count: int
     if cells:
         few = FEW if _cells_fit(table, rule) else most  # of more they take too much
         given_room = _room_of_cells(table, rule, few, most, made["key"].size, what[0])
-        kernel = whole_grower(rule.gain, shape_of(rule.layout, rule.layout.implied), kind)
-        limits = rule.max_leaves - 1, few, no_value(bits)
-        count = kernel(columns, near.local, *what, *limits, held, levels, given_room, shared, out)
+        compiled = rule.gain, shape_of(rule.layout, rule.layout.implied), kind
+        drawn = rule.max_features < table.n_codes.size
+        shared = useful_threads(most, table.n_codes.size, *compiled[1:], drawn=drawn)
+        n_threads = shared if alone else 1
+        limits, codes = (rule.max_leaves - 1, few), (columns, near.local)
+        more = no_value(bits), held, levels, given_room
+        given_all: Any = n_threads, compiled, codes, what, limits, more, most, new_scratch, out
+        count = grow_together(*given_all)
     else:
         kernel = grower(rule.gain, shape_of(rule.layout, rule.layout.implied), rule.raw, kind)
         known = columns, bits, near.local, given.start.size
-        count = kernel(*known, *what, least, in_turn, no_value(bits), held, levels, shared, out)
+        rest = no_value(bits), held, levels, new_scratch(), out
+        count = kernel(*known, *what, least, in_turn, *rest)
     placed = near.local if near.own is None else near.own[near.local]
     if near.own is not None:
         room.put(columns)
     _scatter_rows(rows, placed, given.start, given.stop)
     _place(made, count, given)
     return count
+
+
+def _near_rows(
+    own: NDArray[np.int32],
+    table: Table,
+    statistics: Statistics,
+    raw: bool,
+    room: _Columns,
+    most: int,
+    *,
+    values: bool,
+) -> _Near:
+    """Return what a task reads of its rows, where it lies if columns of `most` rows are near there.
+
+    values: whether those of a table that lies in columns are read there, too.
+    """
+    if values and raw and _by_column(table.values):
+        return _Near(np.asarray(table.values).T, own.astype(np.uint32), statistics, None)
+    if not raw and _is_near(table, statistics, most):
+        own_columns = table.codes[0].T
+        return _Near(own_columns, own.astype(np.uint32), statistics.of(slice(None)), None)
+    return _copied(own, table, statistics, raw, room)
 
 
 def _held(made: _Made, rule: Rule) -> tuple[Any, ...]:
@@ -336,8 +367,9 @@ def subtree(
     sizes = nodes.total.shape[1], n_words
     if lengths.size == 1 and not many[0]:
         made = _room(int(_most_nodes(lengths, nodes.depth, rule)[0]), *sizes, rule)
-        alone, cells = _Columns(int(lengths[0])), bool(by_cells[0])
-        count = _grow_task(made, rows, nodes, *rest, 0, alone, in_turn=True, cells=cells)
+        columns, cells = _Columns(int(lengths[0])), bool(by_cells[0])
+        how: Any = {"in_turn": True, "cells": cells, "alone": True}
+        count = _grow_task(made, rows, nodes, *rest, 0, columns, **how)
         return _result(rows, {name: field[:count] for name, field in made.items()})
     made = _room(lengths.size, *sizes, rule)
     _begin(made, nodes)

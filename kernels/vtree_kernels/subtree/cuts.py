@@ -183,7 +183,7 @@ def cut_search(  # noqa: C901, PLR0915  (one compiled loop)
         values, bits, local, node, statistics, n_codes, rules, work
     ):
         """Return (feature or −1, gain, bin, next, missing left, missing, threshold, last value)."""
-        begin, end, state, own, _, _ = node
+        begin, end, state, own, _, _, _ = node
         (_, _, min_rows, min_weight, _, costs), draw, layout, nothing = rules
         max_features, order_state, cut_state = draw
         (keys, planes, cells, few), line, order, sums, sums_left = work

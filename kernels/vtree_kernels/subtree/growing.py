@@ -200,7 +200,7 @@ def grower(  # noqa: C901  (one compiled loop)
                 continue
             if not differ(local, begin, end, own, identity, reals, layout):
                 continue
-            its = (begin, end, key[node], own, of_node(held, node), levels)
+            its = (begin, end, key[node], own, of_node(held, node), levels, (0, columns.shape[0]))
             f, gained, bin, next_bin, way, n_missing, cut, last = search_node(
                 columns, bits, local, its, statistics, n_codes, rules, work, present
             )

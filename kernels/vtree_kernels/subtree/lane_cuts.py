@@ -230,7 +230,7 @@ def lane_search(  # noqa: PLR0915  (one compiled loop)
         values, nothing, local, node, added, rules, order, work, sums_left
     ):
         """Return what `cut_search` does; values (F, n)."""
-        begin, end, state, own, _, _ = node
+        begin, end, state, own, _, _, _ = node
         (_, _, min_rows, min_weight, _, costs), draw, given, _ = rules
         max_features, order_state, cut_state = draw
         (numbers, sums, lanes), (statistics, planes) = work, added

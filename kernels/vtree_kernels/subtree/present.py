@@ -86,7 +86,7 @@ def among_present(search_node: Any, shape: Shape, raw: bool) -> Any:
     def search_present(  # type: ignore[no-untyped-def]
         columns, bits, local, node, statistics, n_codes, rules, work, present
     ):
-        begin, end, state, own, held, levels = node
+        begin, end, state, own, held, levels, among = node
         (label, weight, sums, counted), (numbers, draw, given, nothing) = statistics, rules
         classes, total, here = given.classes, own, label
         if present[0].size:
@@ -109,7 +109,7 @@ def among_present(search_node: Any, shape: Shape, raw: bool) -> Any:
             columns,
             bits,
             local,
-            (begin, end, state, total, held, levels),
+            (begin, end, state, total, held, levels, among),
             (here, weight, sums, counted),
             n_codes,
             (numbers, draw, layout, nothing),

@@ -1,0 +1,74 @@
+"""One tree by several threads: one grows it, others do some features of its nodes meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from vtree_kernels import _pool, _threads
+from vtree_kernels.scan.cpu import Shape
+from vtree_kernels.subtree.holding import Kind
+from vtree_kernels.subtree.jobs import desk_for
+from vtree_kernels.subtree.sharing import END
+from vtree_kernels.subtree.whole import whole_grower, whole_helper
+
+# Codes of a node, from which a tree is long enough that to call a thread does not show.
+LEAST_CODES = 10_000
+MOST_THREADS = 8  # more wait longer for the one that parts rows than they have work
+CHUNKS = 2  # of a job, for each thread; measured: 1 as good, 4 and 8 worse
+
+
+def useful_threads(n_rows: int, n_features: int, shape: Shape, kind: Kind, *, drawn: bool) -> int:
+    """Return how many threads are of use for a node of so many rows and all below it.
+
+    Draws of features (drawn), orders of levels and the numbers of few of many classes are kept for
+    one node at a time, and so by one thread.
+    """
+    by_one = drawn or kind.some_features or kind.levels is not None or shape[0] < 0
+    if by_one or n_rows * n_features < LEAST_CODES:
+        return 1
+    return max(1, min(_threads.allowed(), n_features // 2, MOST_THREADS))
+
+
+def grow_together(
+    n_threads: int,
+    compiled: tuple[Any, Shape, Kind],
+    codes: Any,
+    what: tuple[Any, ...],
+    limits: tuple[int, int],
+    more: tuple[Any, ...],
+    n_rows: int,
+    new_scratch: Callable[[], Any],
+    out: tuple[Any, ...],
+) -> int:
+    """Grow node 0 of `out`, of `n_rows`, and all below it; return how many nodes there are then.
+
+    compiled: the gain, and what else code is compiled for; codes: columns, and where each row is
+    there; what: statistics, targets, whether they are real, the number of codes, and rules;
+    limits: splits and rows of nodes without cells; more: the other arrays of `whole_grower`.
+    """
+    n_features, count = codes[0].shape[0], 0
+    desk = desk_for(min(n_features, CHUNKS * n_threads) if n_threads > 1 else 1)
+    statistics, _, _, *rules = what
+
+    def grow() -> None:
+        nonlocal count
+        line = np.empty(n_rows, np.uint32)
+        given: Any = *codes, *what, *limits, *more, new_scratch(), line, desk, out
+        count = whole_grower(*compiled)(*given)
+
+    def lend_a_hand() -> None:
+        line = np.empty(n_rows, np.uint32)
+        given: Any = *codes, statistics, *rules, *more, new_scratch(), line, desk, out
+        whole_helper(*compiled)(*given)
+
+    def send_home() -> None:
+        desk[0][END] = 1
+
+    if n_threads == 1:
+        grow()
+    else:
+        _pool.together(grow, [lend_a_hand] * (n_threads - 1), send_home)
+    return count

@@ -1,0 +1,86 @@
+"""Trees that several threads grow together are those of one, whatever holds their nodes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vtree
+from vtree import subtrees
+from vtree_kernels import threads
+from vtree_kernels.subtree import together
+from vtree_kernels.subtree.holding import Kind
+from vtree_kernels.subtree.jobs import desk_for
+from vtree_kernels.subtree.together import LEAST_CODES, MOST_THREADS, useful_threads
+
+
+def _table(n_rows: int = 1200, n_features: int = 13) -> tuple[Any, Any]:
+    draw = np.random.default_rng(5)
+    X = np.round(draw.normal(size=(n_rows, n_features)), 2)
+    X[:, 3] = X[:, 1]  # equal gains: the first feature wins, whoever found it
+    X[:, 11] = X[:, 1]
+    X[draw.random(X.shape) < 0.05] = np.nan
+    y = np.nansum(X[:, ::2], axis=1) + draw.normal(size=n_rows)
+    return X, y
+
+
+ESTIMATORS: dict[str, Any] = {
+    "leaf by leaf": vtree.LeafwiseBoostingRegressor(n_estimators=4, min_child_samples=3),
+    "level by level": vtree.NewtonBoostingRegressor(n_estimators=4, max_depth=7),
+    "monotone": vtree.NewtonBoostingRegressor(
+        n_estimators=4, monotone_constraints=[1, -1, *[0] * 10, 1]
+    ),
+    "weights": vtree.GradientBoostingRegressor(n_estimators=4, max_depth=5),
+    "a tree": vtree.DecisionTreeRegressor(),
+    "some leaves": vtree.DecisionTreeRegressor(max_leaf_nodes=40),
+    "costs": vtree.DecisionTreeRegressor(max_depth=6, feature_costs=np.arange(1.0, 14.0)),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_digests_are_those_of_one_thread(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _table()
+    used: list[int] = []
+    asked = desk_for
+
+    def counted(n_chunks: int) -> Any:
+        used.append(n_chunks)
+        return asked(n_chunks)
+
+    monkeypatch.setattr(together, "desk_for", counted)
+    monkeypatch.setattr(subtrees, "MANY_ENOUGH", 1)  # rows, for trees within bounds
+    weight = np.arange(len(y)) % 4 + 1.0 if name == "weights" else None
+    found = set()
+    for n_jobs in (1, 2, 3, 5):
+        used.clear()
+        model = ESTIMATORS[name].set_params(n_jobs=n_jobs).fit(X, y, sample_weight=weight)
+        found.add(vtree.digest(model))
+        assert used and (set(used) == {1}) is (n_jobs == 1)
+    assert len(found) == 1
+
+
+def test_threads_are_of_use_where_there_is_enough_to_share() -> None:
+    few, many, kind = (1, 1, 1, 0, 0, 0), (-1,) * 6, Kind()
+    n_rows = LEAST_CODES // 20
+    with threads(64):
+        assert useful_threads(n_rows, 20, few, kind, drawn=False) == MOST_THREADS
+        assert useful_threads(4 * n_rows, 6, few, kind, drawn=False) == 3
+        assert useful_threads(n_rows - 1, 20, few, kind, drawn=False) == 1
+        assert useful_threads(n_rows, 20, many, kind, drawn=False) == 1
+        assert useful_threads(n_rows, 20, few, Kind(some_features=True), drawn=False) == 1
+        assert useful_threads(n_rows, 20, few, kind, drawn=True) == 1
+    with threads(1):
+        assert useful_threads(n_rows, 20, few, kind, drawn=False) == 1
+
+
+def test_an_error_sends_the_others_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _table()
+
+    def fails(*compiled: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(together, "whole_grower", fails)
+    with pytest.raises(KeyboardInterrupt):
+        vtree.DecisionTreeRegressor(n_jobs=2).fit(X, y)
+    monkeypatch.undo()
+    assert vtree.DecisionTreeRegressor(n_jobs=2).fit(X, y).score(X, y) > 0.9
