@@ -30,6 +30,8 @@ class BestFirst:
 
     def trim(self, grown: Grown) -> Grown:
         """Return `grown` with only the selected splits; the rest of the nodes falls off."""
+        if np.count_nonzero(grown.first_child >= 0) <= self._most_splits:
+            return grown  # so many are selected, whatever they gain
         kept = np.full(grown.first_child.shape, -1)
         selected, _ = self._replay(grown)
         kept[selected] = grown.first_child[selected]

@@ -97,6 +97,20 @@ def test_a_killed_run_goes_on_to_the_same_model(name: str, tmp_path: Path) -> No
         np.testing.assert_equal(*found)
 
 
+def test_a_run_goes_on_with_a_generator_that_begins_alike(tmp_path: Path) -> None:
+    def model() -> NewtonBoostingRegressor:
+        random = np.random.RandomState(4)
+        return NewtonBoostingRegressor(n_estimators=6, subsample=0.5, random_state=random)
+
+    how: dict[str, Any] = {"checkpoint": tmp_path / "run.vtree", "checkpoint_every": 2}
+    with pytest.raises(Killed):
+        model().set_callbacks(_Killer(4)).fit(X, Y, **how)
+    assert vtree.digest(model().fit(X, Y, **how)) == vtree.digest(model().fit(X, Y))
+    other = model().set_params(random_state=np.random.RandomState(5))
+    with pytest.raises(InputError, match="random_state"):
+        other.fit(X, Y, **how)
+
+
 def test_a_finished_run_is_read_and_can_be_longer(tmp_path: Path) -> None:
     path = tmp_path / "run.vtree"
     how = {"checkpoint": path, "checkpoint_every": 2}
@@ -167,8 +181,8 @@ def test_what_a_checkpoint_cannot_be(tmp_path: Path) -> None:
         model.fit(X, Y, checkpoint=3)
     with pytest.raises(InputError, match="checkpoint_every=0"):
         model.fit(X, Y, checkpoint=tmp_path / "run", checkpoint_every=0)
-    own = NewtonBoostingRegressor(random_state=np.random.RandomState(0))
-    with pytest.raises(InputTypeError, match="random_state"):
+    own = NewtonBoostingRegressor(monotone_constraints={1j: 1})
+    with pytest.raises(InputTypeError, match="monotone_constraints key 1j"):
         own.fit(X, Y, checkpoint=tmp_path / "run")
     with pytest.raises(InputError, match="no folder that is there"):
         model.fit(X, Y, checkpoint=tmp_path / "none" / "run")

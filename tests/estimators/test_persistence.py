@@ -274,10 +274,18 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
             vtree.save(model, path)
     with pytest.raises(NotFittedError):
         vtree.save(DecisionTreeClassifier(), path)
-    generator = DecisionTreeClassifier(random_state=np.random.RandomState(0)).fit(X, Y)
-    with pytest.raises(InputTypeError, match="random_state"):
-        vtree.save(generator, path)
     assert not path.exists()
+
+
+def test_a_generator_comes_back_with_its_state(tmp_path: Path) -> None:
+    random = np.random.RandomState(0)
+    model = RandomForestClassifier(3, random_state=random).fit(X, Y)
+    random.normal()
+    vtree.save(model, tmp_path / "model.vtree")
+    again = vtree.load(tmp_path / "model.vtree")
+    assert vtree.digest(again) == vtree.digest(model)
+    assert vtree.digest(again.fit(X, Y)) == vtree.digest(model.fit(X, Y))
+    assert again.random_state.normal() == random.normal()
 
 
 def test_no_file(tmp_path: Path) -> None:

@@ -162,8 +162,8 @@ def test_equal_dicts_give_equal_text() -> None:
 
 
 def test_values_of_other_kinds_are_named() -> None:
-    state = np.random.RandomState(0)  # noqa: NPY002 (a parameter that users do pass)
-    for value in (state, len, {1, 2}, Fraction(1, 2), np.complex64(1)):
+    other = np.random.RandomState(np.random.PCG64(0))  # noqa: NPY002
+    for value in (other, np.random.default_rng(0), len, {1, 2}, Fraction(1, 2), np.complex64(1)):
         with pytest.raises(InputTypeError, match=r"^parameters\.random_state\[0\] is "):
             encode({"random_state": [value]}, "parameters")
     with pytest.raises(InputTypeError, match="p key frozenset"):

@@ -163,8 +163,8 @@ def test_headers_that_do_not_fit_are_not_written(
 
 
 def test_what_a_file_cannot_hold_is_named(write: Write, tmp_path: Path, hand_made: Tree) -> None:
-    with pytest.raises(InputTypeError, match=r"parameters\.random_state is .*RandomState"):
-        write(parameters={"random_state": np.random.RandomState(0)})  # noqa: NPY002
+    with pytest.raises(InputTypeError, match=r"parameters\.random_state is .*Generator"):
+        write(parameters={"random_state": np.random.default_rng(0)})
     with pytest.raises(InputTypeError, match=r"parameters\.loss is .*function"):
         write(parameters={"loss": len})
     with pytest.raises(InputTypeError, match=r"classes\[1\] is 1j"):

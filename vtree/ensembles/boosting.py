@@ -243,7 +243,7 @@ def _steps(
     """Return what nodes (L,) answer by themselves, (L, 1)."""
     total, targets = grown.total[nodes], derived.targets
     step: Floats = newton.steps(total, None, None, None, targets)
-    if system.categories is not None:
+    if system.categories is not None and bins.is_categorical.any():
         own = derived.shrunk(system.categories.shrink)
         careful = below_sorted_levels(grown, nodes, bins, system.categories.one_against_rest)
         if careful.any():

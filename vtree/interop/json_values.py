@@ -6,6 +6,7 @@ Null, booleans, integers, finite floats, strings, lists, and objects whose keys 
     {"$float": "inf"}            nan, inf, -inf        {"$bytes": "..."}    one character a byte
     {"$tuple": [...]}                                  {"$dict": [[keys], [values]]}
     {"$array": {"dtype": "<i8", "shape": [2], "values": [0, 1]}}    {"$scalar": the same}
+    {"$random": {"key": [...], "pos": 624, ...}}           the state of a RandomState
 
 Both ways go by lists of work instead of recursion, so nesting costs no stack.
 """
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree.errors import InputError, InputTypeError
+from vtree.interop.random_states import from_numbers, to_numbers
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 
@@ -54,7 +56,8 @@ _KEPT_TYPES: dict[str, set[type]] = {
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _ALLOWED = (
     "A model file holds None, booleans, integers, floats, strings, bytes, lists, tuples, dicts, "
-    "and NumPy scalars and arrays of these; change it to one of them before saving."
+    "NumPy scalars and arrays of these, and np.random.RandomState; change it to one of them before "
+    "saving."
 )
 
 
@@ -73,7 +76,7 @@ def encode(value: Any, where: str = "value") -> Json:
 
     Parameters
     ----------
-    value : None, bool, int, float, str, bytes, list, tuple, dict, NumPy scalar or array
+    value : None, bool, int, float, str, bytes, list, tuple, dict, NumPy scalar, array, RandomState
         Within one another up to 16 deep. Arrays of booleans, integers, float16/32/64, fixed-width
         strings and bytes, or objects that are None, bool, int, float, str or bytes. Instances of
         subclasses count as the builtin that they derive from.
@@ -124,6 +127,8 @@ def _shell(work: _Work) -> tuple[Json, list[_Work]]:
         return encode_labels(value, where), []
     if isinstance(value, np.generic):
         return {"$scalar": _array_form(np.asarray(value), where)}, []
+    if isinstance(value, np.random.RandomState) and (state := to_numbers(value)):
+        return {"$random": state}, []
     if isinstance(value, list | tuple):
         slots: list[Json] = [None] * len(value)
         parts = [_Work(v, f"{where}[{i}]", depth, slots, i) for i, v in enumerate(value)]
@@ -292,6 +297,7 @@ class _Decoder:
             "$dict": self._dict,
             "$array": self._array,
             "$scalar": self._scalar,
+            "$random": from_numbers,
         }
         if len(keys) != 1 or tags[0] not in build:
             raise InputError(f"{reprlib.repr(keys)} is no tag of a value")
