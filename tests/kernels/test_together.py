@@ -1,5 +1,6 @@
 """Trees that several threads grow together are those of one, whatever holds their nodes."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ def test_digests_are_those_of_one_thread(name: str, monkeypatch: pytest.MonkeyPa
         return asked(n_chunks)
 
     monkeypatch.setattr(together, "desk_for", counted)
+    monkeypatch.setattr(together._Load, "allows_more", lambda load: True)
     monkeypatch.setattr(subtrees, "MANY_ENOUGH", 1)  # rows, for trees within bounds
     weight = np.arange(len(y)) % 4 + 1.0 if name == "weights" else None
     found = set()
@@ -71,6 +73,25 @@ def test_threads_are_of_use_where_there_is_enough_to_share() -> None:
         assert useful_threads(n_rows, 20, few, kind, drawn=True) == 1
     with threads(1):
         assert useful_threads(n_rows, 20, few, kind, drawn=False) == 1
+
+
+def test_a_busy_machine_is_spared_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "load", together._Load())
+    X, y = _table()
+    model = vtree.NewtonBoostingRegressor(n_estimators=3, n_jobs=2)
+    used: list[int] = []
+
+    def counted(n_chunks: int) -> Any:
+        used.append(n_chunks)
+        return desk_for(n_chunks)
+
+    monkeypatch.setattr(together, "desk_for", counted)
+    monkeypatch.setattr(time, "thread_time", lambda: 0.0)  # none of its core
+    digest = vtree.digest(model.fit(X, y))
+    assert used == [4, 1, 1] and together.load.trees_alone == together.TREES - 2
+    monkeypatch.undo()
+    together.load.trees_alone = 0
+    assert vtree.digest(model.fit(X, y)) == digest
 
 
 def test_an_error_sends_the_others_home(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,14 @@
-"""One tree by several threads: one grows it, others do some features of its nodes meanwhile."""
+"""One tree by several threads: one grows it, others do some features of its nodes meanwhile.
+
+Threads that wait for each other, within compiled code or for Python's lock, lose more than they
+gain where other programs keep the cores busy: a thread in the midst of its work is put aside for
+milliseconds. Where the first one got much less of its core than there was time, trees to come grow
+on one thread for a while. That changes nothing but the time they take.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +25,31 @@ from vtree_kernels.subtree.whole import whole_grower, whole_helper
 LEAST_CODES = 10_000
 MOST_THREADS = 8  # more wait longer for the one that parts rows than they have work
 CHUNKS = 2  # of a job, for each thread; measured: 1 as good, 4 and 8 worse
+
+LEAST_SHARE = 0.7  # of a core, that a thread has unless others keep it busy
+TREES = 64  # that grow on one thread then
+
+
+class _Load:
+    """What is known of how busy the machine is."""
+
+    def __init__(self) -> None:
+        self.trees_alone = 0  # to come
+
+    def allows_more(self) -> bool:
+        """Tell whether a tree may have more than one thread."""
+        if self.trees_alone:
+            self.trees_alone -= 1
+            return False
+        return True
+
+    def learn(self, own: float, wall: float) -> None:
+        """Take note of the seconds that a thread had of a core, and of those that passed."""
+        if own < LEAST_SHARE * wall:
+            self.trees_alone = TREES
+
+
+load = _Load()
 
 
 def useful_threads(n_rows: int, n_features: int, shape: Shape, kind: Kind, *, drawn: bool) -> int:
@@ -50,6 +82,8 @@ def grow_together(
     limits: splits and rows of nodes without cells; more: the other arrays of `whole_grower`.
     """
     n_features, count = codes[0].shape[0], 0
+    if n_threads > 1 and not load.allows_more():
+        n_threads = 1
     desk = desk_for(min(n_features, CHUNKS * n_threads) if n_threads > 1 else 1)
     statistics, _, _, *rules = what
 
@@ -69,6 +103,8 @@ def grow_together(
 
     if n_threads == 1:
         grow()
-    else:
-        _pool.together(grow, [lend_a_hand] * (n_threads - 1), send_home)
+        return count
+    begin, before = time.perf_counter(), time.thread_time()
+    _pool.together(grow, [lend_a_hand] * (n_threads - 1), send_home)
+    load.learn(time.thread_time() - before, time.perf_counter() - begin)
     return count
