@@ -52,6 +52,18 @@ def test_cuda_agrees(name: str, one_hot: bool, cuda: str | int) -> None:
 
 
 @pytest.mark.cuda_host
+def test_cuda_with_too_little_shared_memory_for_a_pair() -> None:
+    hist, total, layout = level(n_features=3, n_codes=7, **CASES["several outputs"])
+    given = (np.arange(2), np.arange(2, 4), 3.0, False, layout)
+    expected = joint.reference(hist, total, *given)
+    for warps in (0, 1):
+        with emulated(shared_bytes=warps * 16 * hist.shape[3] + 15) as device:
+            found = joint.twin("cuda")(on_device(hist), on_device(total), *given)
+            _assert_same([to_host(own) for own in found], expected)
+            assert bool(device.launches) is bool(warps)
+
+
+@pytest.mark.cuda_host
 def test_cuda_of_more_features_than_a_grid_is_high(monkeypatch: pytest.MonkeyPatch) -> None:
     extents = recorded_grids(monkeypatch)
     hist, total, layout = level(1, 65_600, 2, weighted=False, outputs=1, missing=0.0)

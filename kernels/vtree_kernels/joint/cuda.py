@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vtree_kernels._cuda import Program, blocks_for, device_of
+from vtree_kernels.joint import reference
 
 WARPS = 4  # of a block, fewer where many statistics fill its shared memory
 THREADS = 256
@@ -27,14 +28,16 @@ def joint(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (worth, size), each (G, 2, B); see the package for the contract."""
     here = device_of(hist)
+    warps = min(WARPS, here.shared_bytes // (2 * hist.shape[3] * 8))
+    if not warps:  # of thousands of outputs not even one pair's sums fit
+        both = reference.joint(hist, total, learn, judge, shrink, one_hot, layout)
+        return here.download(both[0]), here.download(both[1])
     hist, total = here.contiguous(hist), here.contiguous(total)
     n_nodes, n_features, n_codes, n_statistics = hist.shape
     kernels, n_pairs = _program.on(here), learn.size
     each, shape = (n_pairs, n_features, 2, n_codes), (n_features, 2, n_codes)
     worth, size = here.empty(each, np.float64), here.empty(each, np.float64)
     divided = here.zeros(shape, np.int32)
-    room = here.shared_bytes // (2 * n_statistics * 8)
-    warps = min(WARPS, max(1, room))
     kernels.launch(
         "judge",
         blocks_for(n_pairs * n_features, warps),
