@@ -187,7 +187,7 @@ def _few_digits(
     if slopes.held or not arrays.is_numpy(one[0]):
         block(slice(0, slopes.n_rows))
     else:
-        run_blocks(block, slopes.n_rows, each=10)
+        run_blocks(block, slopes.n_rows, each=10, times=2)
     if min(np.sum(sizes, axis=0)) < _LEAST_MEAN * slopes.n_rows:
         return None
     none = np.empty((slopes.n_rows, 0))
