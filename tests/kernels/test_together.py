@@ -15,7 +15,7 @@ from vtree_kernels.subtree.jobs import desk_for
 from vtree_kernels.subtree.together import LEAST_CODES, MOST_THREADS, useful_threads
 
 
-def _table(n_rows: int = 1200, n_features: int = 13) -> tuple[Any, Any]:
+def _table(n_rows: int = 4000, n_features: int = 13) -> tuple[Any, Any]:
     draw = np.random.default_rng(5)
     X = np.round(draw.normal(size=(n_rows, n_features)), 2)
     X[:, 3] = X[:, 1]  # equal gains: the first feature wins, whoever found it
@@ -63,11 +63,12 @@ def test_digests_are_those_of_one_thread(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_threads_are_of_use_where_there_is_enough_to_share() -> None:
     few, many, kind = (1, 1, 1, 0, 0, 0), (-1,) * 6, Kind()
-    n_rows = LEAST_CODES // 20
+    n_rows = MOST_THREADS * LEAST_CODES // 20
     with threads(64):
         assert useful_threads(n_rows, 20, few, kind, drawn=False) == MOST_THREADS
         assert useful_threads(4 * n_rows, 6, few, kind, drawn=False) == 3
-        assert useful_threads(n_rows - 1, 20, few, kind, drawn=False) == 1
+        assert useful_threads(LEAST_CODES // 10, 20, few, kind, drawn=False) == 2
+        assert useful_threads(LEAST_CODES // 10 - 1, 20, few, kind, drawn=False) == 1
         assert useful_threads(n_rows, 20, many, kind, drawn=False) == 1
         assert useful_threads(n_rows, 20, few, Kind(some_features=True), drawn=False) == 1
         assert useful_threads(n_rows, 20, few, kind, drawn=True) == 1
@@ -78,7 +79,7 @@ def test_threads_are_of_use_where_there_is_enough_to_share() -> None:
 def test_a_busy_machine_is_spared_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(together, "load", together._Load())
     X, y = _table()
-    model = vtree.NewtonBoostingRegressor(n_estimators=3, n_jobs=2)
+    model = vtree.NewtonBoostingRegressor(n_estimators=5, n_jobs=2)
     used: list[int] = []
 
     def counted(n_chunks: int) -> Any:
@@ -88,10 +89,21 @@ def test_a_busy_machine_is_spared_for_a_while(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(together, "desk_for", counted)
     monkeypatch.setattr(time, "thread_time", lambda: 0.0)  # none of its core
     digest = vtree.digest(model.fit(X, y))
-    assert used == [4, 1, 1] and together.load.trees_alone == together.TREES - 2
+    assert used == [4, 4, 4, 1, 1] and together.load.trees_alone == together.TREES - 2
     monkeypatch.undo()
-    together.load.trees_alone = 0
     assert vtree.digest(model.fit(X, y)) == digest
+
+
+def test_now_and_then_a_thread_has_to_wait() -> None:
+    load = together._Load()
+    for own in (0.1, 0.1, 0.9, 0.1, 0.1, 0.7):
+        load.learn(own, 1.0)
+        assert load.allows_more()
+    for _ in range(together.FEW):
+        load.learn(0.1, 1.0)
+    assert [load.allows_more() for _ in range(together.TREES + 1)] == [False] * together.TREES + [
+        True
+    ]
 
 
 def test_an_error_sends_the_others_home(monkeypatch: pytest.MonkeyPatch) -> None:

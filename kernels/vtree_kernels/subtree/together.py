@@ -2,8 +2,8 @@
 
 Threads that wait for each other, within compiled code or for Python's lock, lose more than they
 gain where other programs keep the cores busy: a thread in the midst of its work is put aside for
-milliseconds. Where the first one got much less of its core than there was time, trees to come grow
-on one thread for a while. That changes nothing but the time they take.
+milliseconds. Where the first one got much less of its core than there was time, a few trees on end,
+those to come grow on one thread for a while. That changes nothing but the time they take.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from vtree_kernels.subtree.jobs import desk_for
 from vtree_kernels.subtree.sharing import END
 from vtree_kernels.subtree.whole import whole_grower, whole_helper
 
-# Codes of a node, from which a tree is long enough that to call a thread does not show.
+# Codes of a node for each thread, so that a tree is long enough that to call it does not show.
 LEAST_CODES = 10_000
 MOST_THREADS = 8  # more wait longer for the one that parts rows than they have work
 CHUNKS = 2  # of a job, for each thread; measured: 1 as good, 4 and 8 worse
 
 LEAST_SHARE = 0.7  # of a core, that a thread has unless others keep it busy
+FEW = 3  # trees on end with less; one has less while kernels are loaded, too
 TREES = 64  # that grow on one thread then
 
 
@@ -35,6 +36,7 @@ class _Load:
 
     def __init__(self) -> None:
         self.trees_alone = 0  # to come
+        self.short = 0  # trees on end, up to the last one, with less than a thread has
 
     def allows_more(self) -> bool:
         """Tell whether a tree may have more than one thread."""
@@ -45,8 +47,9 @@ class _Load:
 
     def learn(self, own: float, wall: float) -> None:
         """Take note of the seconds that a thread had of a core, and of those that passed."""
-        if own < LEAST_SHARE * wall:
-            self.trees_alone = TREES
+        self.short = self.short + 1 if own < LEAST_SHARE * wall else 0
+        if self.short == FEW:
+            self.short, self.trees_alone = 0, TREES
 
 
 load = _Load()
@@ -59,9 +62,10 @@ def useful_threads(n_rows: int, n_features: int, shape: Shape, kind: Kind, *, dr
     one node at a time, and so by one thread.
     """
     by_one = drawn or kind.some_features or kind.levels is not None or shape[0] < 0
-    if by_one or n_rows * n_features < LEAST_CODES:
+    if by_one:
         return 1
-    return max(1, min(_threads.allowed(), n_features // 2, MOST_THREADS))
+    most = min(n_features // 2, n_rows * n_features // LEAST_CODES, MOST_THREADS)
+    return max(1, min(_threads.allowed(), most))
 
 
 def grow_together(
