@@ -182,7 +182,8 @@ class NewtonBoostingRegressor(BoostingRegressor, NewtonBoosting):
     validation_fraction : float, optional
         The share of X to hold out for early stopping where there is no `eval_set`.
     eval_metric : "rmse", "mae", "mse", function (y, prediction) -> number, or None for the loss
-        Or a list of these, the last of which decides.
+        Or a list of these, the last of which decides. An objective of one's own says no loss: of
+        numbers half the squared error is told then, of classes the log-loss.
     importance_type : "gain", "cover", "weight", "total_gain" or "total_cover"
     warm_start : bool
         Go on from the trees there are; the result is that of one uninterrupted fit.
