@@ -190,10 +190,16 @@ def _branch_map(
     goes_left: NDArray[np.int8], n_levels: int, missing_child: int
 ) -> NDArray[np.uint8]:
     """Return the child of each code of a categorical feature; goes_left is 1, 0 or −1 (absent)."""
-    own = goes_left[: n_levels + 1].astype(np.int64)
-    child = np.where(own < 0, missing_child, 1 - own)
-    child[0] = missing_child
-    return child.astype(np.uint8)
+    own = goes_left[: n_levels + 1]
+    absent = own < 0
+    absent[0] = True  # no level, but missing values
+    return _children(own, absent, np.asarray(missing_child))
+
+
+def _children(goes_left: NDArray[Any], absent: NDArray[Any], missing_child: Any) -> NDArray[Any]:
+    """Return the child of each code (…, B): 0 of those on the left, and where missing values go."""
+    child: NDArray[Any] = np.where(absent, missing_child, 1 - goes_left).astype(np.uint8)
+    return child
 
 
 def subset_maps(
@@ -212,8 +218,7 @@ def subset_maps(
         axis=2,
         bitorder="little",
     )
-    child = 1 - bits[:, 0]
-    child = np.where(bits[:, 1], fields["missing_child"][split, None].astype(np.uint8), child)
+    child = _children(bits[:, 0], bits[:, 1], fields["missing_child"][split, None])
     kind = np.zeros(feature.size, np.int8)
     kind[split] = SUBSET
     offset = np.full(feature.size, -1)
