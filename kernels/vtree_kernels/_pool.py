@@ -101,13 +101,13 @@ def together(
     any more.
     """
     begun: list[Helper] = []
-    for work in elsewhere:
-        one = helper()
-        if one is None:
-            break
-        one.start(work)
-        begun.append(one)
     try:
+        for work in elsewhere:
+            one = helper()
+            if one is None:
+                break
+            one.start(work)
+            begun.append(one)
         here()
     finally:
         give_up()

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import weakref
+from collections.abc import Callable
 
 import pytest
 
@@ -142,3 +143,26 @@ def test_nothing_of_the_work_is_held() -> None:
         del work
         gc.collect()
         assert known() is None
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_an_interrupt_before_this_thread_begins_tells_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, told, ended = threading.Event(), threading.Event(), threading.Event()
+    start = _pool.Helper.start
+
+    def interrupted(self: _pool.Helper, work: Callable[[], object]) -> None:
+        start(self, work)
+        assert begun.wait(30.0)
+        raise KeyboardInterrupt
+
+    def waits() -> None:
+        begun.set()
+        assert told.wait(30.0)
+        ended.set()
+
+    monkeypatch.setattr(_pool.Helper, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _pool.together(lambda: None, [waits], told.set)
+    assert told.is_set() and ended.wait(30.0)
