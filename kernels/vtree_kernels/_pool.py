@@ -24,6 +24,7 @@ class Helper:
     def __init__(self) -> None:
         self._work: Callable[[], object] | None = None
         self._error: BaseException | None = None
+        self._dismissed = False
         self._begin, self._end = threading.Lock(), threading.Lock()
         self._ended, self._joined = np.zeros(1, np.int64), 0  # how often
         self._begin.acquire()
@@ -52,10 +53,19 @@ class Helper:
         error, self._error = self._error, None
         return error
 
+    def dismiss(self) -> None:
+        """Let the thread end, after what it does now."""
+        self._dismissed = True
+        # A thread that is about to have the lock has it, though it does not look locked yet.
+        if self._begin.acquire(blocking=False) or self._begin.locked():
+            self._begin.release()
+
     def _serve(self) -> None:
-        while True:
+        while not self._dismissed:
             self._begin.acquire()
             work, self._work = self._work, None
+            if self._dismissed:
+                return
             try:
                 assert work is not None
                 work()
@@ -110,12 +120,26 @@ def together(
             begun.append(one)
         here()
     finally:
-        give_up()
-        errors = [one.join() for one in begun if not one.recall()]
-        _idle.extend(begun)
+        errors = _joined(begun, give_up)
     for error in errors:
         if error is not None:
             raise error
+
+
+def _joined(begun: list[Helper], give_up: Callable[[], object]) -> list[BaseException | None]:
+    """Wait for threads, which have nothing to do then; return what they raised."""
+    global _count
+    try:
+        give_up()
+        errors = [one.join() for one in begun if not one.recall()]
+    except BaseException:  # an interrupt: which ones have ended is not known
+        give_up()
+        for one in begun:
+            one.dismiss()
+        _count -= len(begun)
+        raise
+    _idle.extend(begun)
+    return errors
 
 
 def _forget() -> None:

@@ -166,3 +166,31 @@ def test_an_interrupt_before_this_thread_begins_tells_the_others(
     with pytest.raises(KeyboardInterrupt):
         _pool.together(lambda: None, [waits], told.set)
     assert told.is_set() and ended.wait(30.0)
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_threads_that_were_not_waited_for_end_and_others_take_their_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(self: _pool.Helper) -> None:
+        raise KeyboardInterrupt
+
+    begun, told, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def waits() -> None:
+        begun.set()
+        assert told.wait(30.0)
+        ended.set()
+
+    before = set(threading.enumerate())
+    with monkeypatch.context() as patch:
+        patch.setattr(_pool.Helper, "join", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _pool.together(lambda: begun.wait(30.0), [waits], lambda: None)
+    assert _pool._count == 0 and not _pool._idle
+    (thread,) = set(threading.enumerate()) - before
+    told.set()
+    thread.join(30.0)
+    assert ended.is_set() and not thread.is_alive()
+    assert len(_together(2)) == 3
+    assert _pool._count == len(_pool._idle) == 2
