@@ -37,6 +37,8 @@ def test_generators_of_other_kinds_have_no_numbers() -> None:
         {"pos": -1},
         {"pos": 1.0},
         {"has_gauss": 2},
+        {"has_gauss": True},
+        {"key": [0] * 624},
         {"gauss": float("nan")},
         {"gauss": "1"},
         {"more": 1},

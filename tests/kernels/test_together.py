@@ -8,11 +8,11 @@ import pytest
 
 import vtree
 from vtree import subtrees
-from vtree_kernels import threads
+from vtree_kernels import _threads, threads
 from vtree_kernels.subtree import together
 from vtree_kernels.subtree.holding import Kind
 from vtree_kernels.subtree.jobs import desk_for
-from vtree_kernels.subtree.together import LEAST_CODES, MOST_THREADS, useful_threads
+from vtree_kernels.subtree.together import FEW, LEAST_CODES, MOST_THREADS, TREES, useful_threads
 
 
 def _table(n_rows: int = 4000, n_features: int = 13) -> tuple[Any, Any]:
@@ -36,6 +36,11 @@ ESTIMATORS: dict[str, Any] = {
     "some leaves": vtree.DecisionTreeRegressor(max_leaf_nodes=40),
     "costs": vtree.DecisionTreeRegressor(max_depth=6, feature_costs=np.arange(1.0, 14.0)),
 }
+
+
+@pytest.fixture(autouse=True)
+def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "available", lambda: 64)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -89,8 +94,8 @@ def test_a_busy_machine_is_spared_for_a_while(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(together, "desk_for", counted)
     monkeypatch.setattr(time, "thread_time", lambda: 0.0)  # none of its core
     digest = vtree.digest(model.fit(X, y))
-    assert used == [4, 4, 4, 1, 1] and together.load.trees_alone == together.TREES - 2
-    monkeypatch.undo()
+    assert used == [4, 4, 4, 1, 1] and together.load.trees_alone == TREES - 2
+    monkeypatch.undo()  # and with it the cores
     assert vtree.digest(model.fit(X, y)) == digest
 
 
@@ -99,11 +104,18 @@ def test_now_and_then_a_thread_has_to_wait() -> None:
     for own in (0.1, 0.1, 0.9, 0.1, 0.1, 0.7):
         load.learn(own, 1.0)
         assert load.allows_more()
-    for _ in range(together.FEW):
-        load.learn(0.1, 1.0)
-    assert [load.allows_more() for _ in range(together.TREES + 1)] == [False] * together.TREES + [
-        True
-    ]
+    for pause in (TREES, 2 * TREES, 4 * TREES, TREES):
+        if pause == TREES:
+            load.learn(0.9, 1.0)  # the machine is free again
+        for _ in range(FEW):
+            load.learn(0.1, 1.0)
+        assert [load.allows_more() for _ in range(pause + 1)] == [False] * pause + [True]
+
+
+def test_threads_are_no_more_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "available", lambda: 2)
+    with threads(8):
+        assert useful_threads(100_000, 20, (1, 1, 1, 0, 0, 0), Kind(), drawn=False) == 2
 
 
 def test_an_error_sends_the_others_home(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,10 +31,14 @@ def from_numbers(found: Any) -> np.random.RandomState:
     words = isinstance(key, list) and len(key) == _WORDS
     if not words or not all(type(word) is int and 0 <= word < 1 << 32 for word in key):
         raise InputError(f"the state of a generator is not {_WORDS} words of 32 bits")
-    if type(pos) is not int or not 0 <= pos <= _WORDS or has_gauss not in (0, 1):
+    if not any(key):
+        raise InputError("the state of a generator is nothing, from which it would never move")
+    if type(pos) is not int or not 0 <= pos <= _WORDS:
         raise InputError("a generator stands beyond its state")
+    if type(has_gauss) is not int or has_gauss not in (0, 1):
+        raise InputError("whether a generator keeps a number is neither 0 nor 1")
     if type(gauss) is not float or not math.isfinite(gauss):
         raise InputError("a number that a generator has drawn is not finite")
     random = np.random.RandomState()  # noqa: NPY002  (scikit-learn's generator)
-    random.set_state(("MT19937", np.asarray(key, dtype=np.uint32), pos, int(has_gauss), gauss))
+    random.set_state(("MT19937", np.asarray(key, dtype=np.uint32), pos, has_gauss, gauss))
     return random

@@ -28,7 +28,8 @@ CHUNKS = 2  # of a job, for each thread; measured: 1 as good, 4 and 8 worse
 
 LEAST_SHARE = 0.7  # of a core, that a thread has unless others keep it busy
 FEW = 3  # trees on end with less; one has less while kernels are loaded, too
-TREES = 64  # that grow on one thread then
+TREES = 64  # that grow on one thread then, twice as many each time that nothing has changed after
+MOST_TREES = 1 << 12
 
 
 class _Load:
@@ -36,6 +37,7 @@ class _Load:
 
     def __init__(self) -> None:
         self.trees_alone = 0  # to come
+        self.pause = TREES  # the next time
         self.short = 0  # trees on end, up to the last one, with less than a thread has
 
     def allows_more(self) -> bool:
@@ -47,9 +49,13 @@ class _Load:
 
     def learn(self, own: float, wall: float) -> None:
         """Take note of the seconds that a thread had of a core, and of those that passed."""
-        self.short = self.short + 1 if own < LEAST_SHARE * wall else 0
+        if own >= LEAST_SHARE * wall:
+            self.short, self.pause = 0, TREES
+            return
+        self.short += 1
         if self.short == FEW:
-            self.short, self.trees_alone = 0, TREES
+            self.short, self.trees_alone = 0, self.pause
+            self.pause = min(2 * self.pause, MOST_TREES)
 
 
 load = _Load()
@@ -65,7 +71,8 @@ def useful_threads(n_rows: int, n_features: int, shape: Shape, kind: Kind, *, dr
     if by_one:
         return 1
     most = min(n_features // 2, n_rows * n_features // LEAST_CODES, MOST_THREADS)
-    return max(1, min(_threads.allowed(), most))
+    # More threads than cores would wait for each other.
+    return max(1, min(_threads.allowed(), _threads.available(), most))
 
 
 def grow_together(
