@@ -9,23 +9,28 @@ from numba import types
 from numba.extending import intrinsic
 
 
-def _loaded(typing_context: Any, numbers: Any) -> Any:
-    """Return the first of some numbers (n,) int64 as it is now, whoever writes it."""
+def place_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return where numbers[place] lies, these being the first two arguments of an intrinsic."""
+    view = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(view.data, [arguments[1]])
+
+
+def _load(typing_context: Any, numbers: Any, place: Any) -> Any:
+    """Return numbers[place], (n,) int64, and see what was written before it was."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        return builder.load_atomic(view.data, "acquire", 8)
+        return builder.load_atomic(place_of(context, builder, signature, arguments), "acquire", 8)
 
-    return types.int64(numbers), codegen
+    return types.int64(numbers, types.int64), codegen
 
 
-_now: Any = intrinsic(_loaded)
+now: Any = intrinsic(_load)
 
 
 @numba.njit(cache=True, nogil=True)
 def spin(number, least, times):  # type: ignore[no-untyped-def]
     """Look until number (1,) int64 is at least so much, `times` at most; return how often not."""
     for look in range(times):
-        if _now(number) >= least:
+        if now(number, 0) >= least:
             return look
     return times

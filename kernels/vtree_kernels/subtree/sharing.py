@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from vtree_kernels._registered import register_jitable
+from vtree_kernels._spinning import now, place_of
 
 # Places of numbers in a board, each in a cache line of its own.
 NEXT, DONE, END = 0, 8, 16
@@ -32,25 +33,11 @@ def board() -> NDArray[np.int64]:
     return numbers
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    view = context.make_array(signature.args[0])(context, builder, arguments[0])
-    return builder.gep(view.data, [arguments[1]])
-
-
-def _load(typing_context: Any, numbers: Any, place: Any) -> Any:
-    """Return numbers[place], and see what was written before it was."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(_place(context, builder, signature, arguments), "acquire", 8)
-
-    return types.int64(numbers, types.int64), codegen
-
-
 def _store(typing_context: Any, numbers: Any, place: Any, value: Any) -> Any:
     """Write numbers[place] after all that was written before."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         builder.store_atomic(arguments[2], place, "release", 8)
         return context.get_dummy_value()
 
@@ -61,7 +48,7 @@ def _add(typing_context: Any, numbers: Any, place: Any, value: Any) -> Any:
     """Add to numbers[place] after all that was written before."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         builder.atomic_rmw("add", place, arguments[2], "acq_rel")
         return context.get_dummy_value()
 
@@ -72,14 +59,13 @@ def _swap(typing_context: Any, numbers: Any, place: Any, before: Any, after: Any
     """Write numbers[place] if it is `before`; tell whether it was."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(found, 1)
 
     return types.boolean(numbers, types.int64, types.int64, types.int64), codegen
 
 
-_now: Any = intrinsic(_load)
 _write: Any = intrinsic(_store)
 _count: Any = intrinsic(_add)
 _replace: Any = intrinsic(_swap)
@@ -88,7 +74,7 @@ _replace: Any = intrinsic(_swap)
 @register_jitable
 def post(board: Any) -> None:
     """Offer the chunks of the next job, of which all is written; only whoever posts does that."""
-    job = _now(board, NEXT) >> _BITS
+    job = now(board, NEXT) >> _BITS
     _write(board, NEXT, (job + 1) << _BITS)
 
 
@@ -96,7 +82,7 @@ def post(board: Any) -> None:
 def claim(board: Any, n_chunks: Any) -> Any:
     """Return the chunk that is the caller's now, −1 where none is left."""
     while True:
-        state = _now(board, NEXT)
+        state = now(board, NEXT)
         chunk = state & MOST_CHUNKS
         if chunk >= n_chunks:
             return np.int64(-1)
@@ -113,8 +99,8 @@ def finish(board: Any) -> None:
 @register_jitable
 def await_all(board: Any, n_chunks: Any) -> None:
     """Wait until all chunks of all jobs so far are done."""
-    wanted = (_now(board, NEXT) >> _BITS) * n_chunks
-    while _now(board, DONE) < wanted:
+    wanted = (now(board, NEXT) >> _BITS) * n_chunks
+    while now(board, DONE) < wanted:
         pass
 
 
@@ -127,4 +113,4 @@ def close(board: Any) -> None:
 @register_jitable
 def is_closed(board: Any) -> Any:
     """Tell whether no job comes any more."""
-    return _now(board, END) != 0
+    return now(board, END) != 0
